@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 import torch
+from tokenizers import processors
 
 import crosslens.encoders.inputs as reading
 from crosslens.data.corpus import Corpus
@@ -13,7 +14,7 @@ from crosslens.encoders.batch import make_batch
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
 from tiny_studies import save_decoder
-from toys import SENTENCES
+from toys import SENTENCES, loaded_with, word_piece
 
 
 def test_subwords_are_cut_once_for_all_encoders_of_one_tokenizer(encoder, monkeypatch):
@@ -61,3 +62,14 @@ def test_the_position_that_stands_for_a_text_reads_all_of_it(encoder, tmp_path, 
     assert len(states) == len(texts)
     for other in states[1:]:
         assert (other - states[0]).abs().max() > 1e-4
+
+
+def test_an_unknown_subword_at_the_beginning_does_not_stand_for_a_text(tmp_path):
+    """The tokenizer adds a token after the text only, as T5's does."""
+    tokenizer = word_piece()
+    end = ("[SEP]", tokenizer.sep_token_id)
+    template = processors.TemplateProcessing(single="$A [SEP]", pair="$A [SEP] $B [SEP]", special_tokens=[end])
+    tokenizer.backend_tokenizer.post_processor = template
+    corpus = Corpus(tuple(map(Text, [("☃ the cat",), ("the cat",), ("☃", "the")])), "texts", "en")
+    for window in reading.read_texts(loaded_with(tokenizer, tmp_path), corpus).windows:
+        assert window.labelled.tolist() == [len(window) - 1]

@@ -10,6 +10,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AlbertConfig, AlbertModel, CanineConfig
 
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Text
+from crosslens.encoders.inputs import read_texts
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
@@ -142,6 +145,15 @@ def test_a_tokenizer_that_is_missing_or_too_large(copy_of):
     byte_level().save_pretrained(copy_of)
     with pytest.raises(EncoderError, match="the tokenizer uses id"):
         load_encoder(copy_of)
+
+
+def test_long_texts_are_truncated_at_the_end_whatever_the_checkpoint_says(copy_of):
+    settings = json.loads((copy_of / "tokenizer_config.json").read_text())
+    (copy_of / "tokenizer_config.json").write_text(json.dumps(settings | {"truncation_side": "left"}))
+    encoder = load_encoder(copy_of, device="cpu")
+    corpus = Corpus((Text(("the cat sees the house .",)),), "texts", "en")
+    whole, cut = (read_texts(encoder, corpus, window=window).windows[0].ids for window in (None, 5))
+    assert cut.tolist() == [*whole[:4], whole[-1]]
 
 
 def test_places_that_hold_no_encoder(tmp_path):

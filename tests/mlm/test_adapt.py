@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -16,6 +17,7 @@ from crosslens.mlm.adapt import adapt
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.pretrain_settings import Masking
 from crosslens.mlm.streams import cut_stream
+from toy_architectures import fresh
 from toys import SENTENCES, byte_level, metaspace, word_piece
 
 SMALL = Adaptation(epochs=6, length=16, batch=4, learning_rate=3e-3, held_out=0.1)
@@ -158,6 +160,26 @@ def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
         load_masked_lm(replace(encoder, tokenizer=byte_level()))
     assert not out.exists()
     assert not (tmp_path / "out.partial").exists()
+
+
+def test_vocabularies_of_other_languages_are_not_those_of_the_text(masked_bert, tmp_path):
+    """Text in one language would be cut by the vocabulary of another, into unknown subwords."""
+    shutil.copytree(masked_bert, tmp_path / "separate")
+    for language in ("en", "fr"):
+        word_piece().save_pretrained(tmp_path / "separate" / "tokenizers" / language)
+    for language in ("fr", "oc"):
+        with pytest.raises(EncoderError, match="a vocabulary for each of en, fr"):
+            adapt(tmp_path / "separate", {language: text()}, tmp_path / "out", settings=SMALL, device="cpu")
+
+
+def test_a_family_without_bfloat16_is_refused_before_anything_is_written(tmp_path):
+    tokenizer = word_piece()
+    fresh("deberta", 1, tokenizer).save_pretrained(tmp_path / "deberta")
+    tokenizer.save_pretrained(tmp_path / "deberta")
+    settings = SMALL.model_copy(update={"precision": "bfloat16"})
+    with pytest.raises(EncoderError, match="cannot compute deberta in bfloat16"):
+        adapt(tmp_path / "deberta", {"fr": text()}, tmp_path / "out", settings=settings, device="cpu")
+    assert [path.name for path in tmp_path.iterdir()] == ["deberta"]
 
 
 def test_decoders_have_no_masked_language_model(tmp_path):

@@ -9,10 +9,12 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.inputs import read_windows
+from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import DataError, RequestError, TrainingError
 from crosslens.tasks import TASKS, find_task
 from crosslens.training import epochs as module
+from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
@@ -193,6 +195,28 @@ def test_what_cannot_be_trained_is_refused(encoder, toy):
         finetune(encoder, "pos", train=Corpus((), "nothing", "en"), recipe=FAST)
     with pytest.raises(TrainingError, match=r"at step \d+ of 12; last losses: "):
         finetune(encoder, "pos", train=toy(), recipe=FAST.model_copy(update={"learning_rate": 1e30, "clip": None}))
+
+
+def test_a_second_training_begins_with_the_saved_encoder(encoder, toy, tmp_path):
+    """From the model in memory, it would have the id, condition and encoder digest of the first."""
+    first = finetune(freeze(encoder, "0-1"), "pos", train=toy(), recipe=FAST)
+    save_model(first, tmp_path / "first")
+    for model in (first, load_model(tmp_path / "first", device="cpu")):
+        for again in (model.encoder, random_init(model.encoder, "4"), freeze(model.encoder, "2")):
+            with pytest.raises(RequestError, match="part of a model fine-tuned for pos"):
+                finetune(again, "pos", train=toy(), recipe=FAST)
+    loaded = load_encoder(tmp_path / "first", device="cpu")
+    second = finetune(random_init(loaded, "4"), "pos", train=toy(), recipe=FAST)
+    assert second.facts["encoder_digest"] == first.encoder.digest
+    assert second.facts["run"] != first.facts["run"]
+    assert second.encoder.condition.text == '{"layers": "4"}'
+
+
+def test_nothing_is_left_of_a_training_where_all_weights_are_re_initialised(encoder, toy, tagger):
+    untrained = (random_init(each, "0,all") for each in (tagger.encoder, encoder))
+    models = [finetune(each, "pos", train=toy(), recipe=FAST) for each in untrained]
+    assert equal(*models)
+    assert models[0].facts["run"] == models[1].facts["run"]
 
 
 def test_the_limit_is_spread_over_the_corpus(encoder, toy):

@@ -62,6 +62,8 @@ class Encoder:
         origin: digest before the first change and before training; None if the encoder is neither changed nor trained.
         edits: interventions on states, prepared for a corpus; see `prepared`.
         task: task that the encoder was fine-tuned for; None if it was not.
+        trained_since: whether it was fine-tuned after `origin`, so that `origin` and `changes` do not determine its
+            weights, as in the encoder of a fine-tuned model.
     """
 
     model: PreTrainedModel
@@ -75,6 +77,7 @@ class Encoder:
     origin: str | None = None
     edits: "tuple[Edit, ...]" = ()
     task: str | None = None
+    trained_since: bool = False
 
     def __repr__(self) -> str:
         return "\n  ".join((f"Encoder {self.given_name}", *self.described))

@@ -86,7 +86,6 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
             f"windows of {capacity} subwords leave no room for {repeat} copies of a text", hint="use a larger window"
         )
     capacity = len(before) + room + len(after)
-    specials = np.asarray(encoder.tokenizer.all_special_ids)
     windows: dict[int, Window] = {}
     cut = 0
     for count in (1, 2):
@@ -105,7 +104,7 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
             copies = np.tile(np.arange(start, stop), repeat)
             order = np.concatenate([np.arange(start), copies, np.arange(stop, len(once))])
             ids = once[order]
-            position = len(ids) - 1 if encoder.family.decoder or ids[0] not in specials else 0
+            position = len(ids) - 1 if encoder.family.decoder or not len(before) else 0
             segments = np.asarray(encoded["token_type_ids"][row], np.int64)[order] if encoder.has_segments else None
             end = len(ids) - len(after)
             starts = np.asarray([end - (stop - start), end])

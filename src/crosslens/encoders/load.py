@@ -348,7 +348,7 @@ def _load_tokenizer(name: str, options: dict[str, Any]) -> PreTrainedTokenizerBa
     if folder.is_dir() and not any((folder / file).is_file() for file in files):
         raise EncoderError(f"{name} has no tokenizer", hint="save one in that folder: tokenizer.save_pretrained(…)")
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name, padding_side="right", **options)
+        tokenizer = AutoTokenizer.from_pretrained(name, padding_side="right", truncation_side="right", **options)
     except Exception as error:
         raise EncoderError(f"{name}: cannot read the tokenizer: {_reason(error)}") from None
     if tokenizer.is_fast:

@@ -65,8 +65,9 @@ def random_init(
     chosen = parse_layers(layers, encoder.depth)
     model = copy.deepcopy(encoder.model)
     everything = set(chosen) == set(range(encoder.depth + 1))
-    # Nothing is left of a fine-tuning when everything is re-initialised.
-    copied = replace(encoder, model=model, task=None if everything and components == "all" else encoder.task)
+    copied = replace(encoder, model=model)
+    if everything and components == "all":  # nothing is left of a fine-tuning
+        copied = replace(copied, task=None, trained_since=False)
     changed: list[str] = []
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     for layer in chosen:

@@ -23,8 +23,8 @@ from crosslens.digests import digest, order_of, stream_seed
 from crosslens.encoders.coverage import measure_coverage
 from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.freeze import freeze
+from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers
-from crosslens.encoders.models.language_specific import RoutedBertModel
 from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.files import new_folder, refuse_existing, write_text
 from crosslens.mlm.adapt_settings import Adaptation
@@ -82,7 +82,8 @@ def adapt(
         DataError: if text cannot be read, or has no letter of a known script.
         RequestError: if the folder exists, the unfinished training there has other settings, there is too little text,
             the tokenizer knows no word of a language's text, or all parameters are frozen.
-        EncoderError: if the encoder has no masked language model.
+        EncoderError: if the encoder has no masked language model, or a vocabulary for each language, or cannot be
+            computed in the precision.
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
     folder = refuse_existing(folder)
@@ -93,8 +94,12 @@ def adapt(
         for language, text in texts.items()
     }
     loaded = load_encoder(encoder, device="cpu")
-    if isinstance(loaded.model, RoutedBertModel):
-        raise EncoderError(f"{encoder} has language-specific layers, and none for a new language")
+    if loaded.tokenizers:
+        raise EncoderError(
+            f"{encoder} has a vocabulary for each of {', '.join(loaded.tokenizers)}, and none for adaptation",
+            hint="adapt an encoder with one vocabulary",
+        )
+    InPrecision(precision=settings.precision).apply(loaded, seed=0)  # refuses what cannot be computed in it
     coverage = {
         f"{name} {language}": value
         for language, corpus in corpora.items()

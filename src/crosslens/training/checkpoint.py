@@ -181,7 +181,11 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         if (folder / READOUT).exists():
             encoder = _with_readout(encoder, changes, safetensors.torch.load_file(folder / READOUT))
         encoder = dataclasses.replace(
-            encoder, name=description["encoder"], origin=description["origin"], changes=changes
+            encoder,
+            name=description["encoder"],
+            origin=description["origin"],
+            changes=changes,
+            trained_since=True,
         )
         head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout)
         head.load_state_dict(safetensors.torch.load_file(folder / HEAD))

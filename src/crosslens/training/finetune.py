@@ -76,7 +76,7 @@ def finetune(
 
     Raises:
         RequestError: for an unknown task or recipe; a recipe that needs missing dev data, or selects by an unknown
-            score; the state of a different training run.
+            score; the encoder of a fine-tuned model; the state of a different training run.
         DataError: for a corpus without words or without the task's annotation.
         TrainingError: when the loss is not finite, or memory runs out.
 
@@ -95,6 +95,11 @@ def finetune(
         ('bad', 'good')
     """
     encoder.condition.require_before_training()
+    if encoder.trained_since:
+        raise RequestError(
+            f"this encoder is part of a model fine-tuned for {encoder.task}, whose run id a second training would have",
+            hint="save the model, and fine-tune the encoder that crosslens.load_encoder reads from its folder",
+        )
     if isinstance(recipe, str):
         recipe = find_recipe(recipe, task)
     recipe = recipe or default_recipe(find_task(task) if isinstance(task, str) else task)
@@ -129,7 +134,9 @@ def finetune(
     )
     encoder = encoder.for_language(train.language)
     refuse_trained(encoder)
-    encoder = dataclasses.replace(copy_to_train(encoder), origin=encoder.loaded_digest, task=task.name)
+    encoder = dataclasses.replace(
+        copy_to_train(encoder), origin=encoder.loaded_digest, task=task.name, trained_since=True
+    )
     begin_update(encoder, seed=seed)
     for parameter in language_parts(encoder.model):  # the target's parts stay untrained, so the source's must too
         parameter.requires_grad_(False)

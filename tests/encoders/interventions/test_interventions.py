@@ -12,6 +12,8 @@ from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.models.lora import Lora
+from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
+from crosslens.errors import RequestError
 from crosslens.results.record import Record, Results
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
@@ -197,3 +199,11 @@ def test_scaled_to_another_depth_it_names_layers_of_that(kind, keys, depth):
     for intervention in scaled.interventions:
         if intervention.acts_on and kind != "tower":
             assert parse_layers(intervention.acts_on, depth)
+
+
+@pytest.mark.parametrize("hidden", [0, -2])
+def test_an_lstm_without_states_is_refused_and_not_read_as_one_of_the_default_size(encoder, hidden):
+    with pytest.raises(RequestError, match="hidden"):
+        as_features(encoder, seed=1, hidden=hidden)
+    with pytest.raises(RequestError, match="hidden"):
+        Condition.read({"use": "features", "hidden": hidden})

@@ -39,3 +39,6 @@ def test_states_of_windows_are_those_of_their_batch_and_only_the_last_batch_is_h
             for name in ("1.output", "3.output"):
                 assert torch.equal(states[name], states_at(encoder, sites(encoder, name), alone)[0])
         assert low(windows[:2])[1] is not states
+        later = clean.at(sites(encoder, "2.output"))  # asked for after the states of this batch were computed
+        alone = make_batch(windows[:2], padding=encoder.padding, device=encoder.device)
+        assert torch.equal(later(windows[:2])[1]["2.output"], states_at(encoder, sites(encoder, "2.output"), alone)[0])

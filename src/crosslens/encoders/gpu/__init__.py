@@ -1,1 +1,1 @@
-"""Compute on a GPU: attention kernels, and CUDA graphs of the passes of training."""
+"""Compute on a GPU: kernels of attention and LSTMs, and CUDA graphs of the passes of training."""

@@ -1,6 +1,8 @@
 """Feature-based training: a BiLSTM on a scalar mix of a frozen encoder's layers (Wu & Dredze 2019, section 5.2)."""
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from crosslens.encoders.interventions.intervention import Intervention
 
@@ -23,7 +25,7 @@ class Features(Intervention):
     own_recipe = True
 
     use: Literal["features"]
-    hidden: int | None = None
+    hidden: Annotated[int, Field(ge=1)] | None = None
 
     @property
     def label(self) -> str:

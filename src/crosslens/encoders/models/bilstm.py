@@ -27,6 +27,7 @@ from crosslens.data.subwords import LONGEST_WORD
 from crosslens.digests import canonical_json, digest, digest_chunks, stream_seed
 from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.families import find_family
+from crosslens.encoders.gpu.lstm import store_together
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.start import Start
 from crosslens.errors import DataError, RequestError
@@ -245,12 +246,9 @@ class BilstmModel(PreTrainedModel):
         self.post_init()
 
     def train(self, mode: bool = True) -> "BilstmModel":
-        """Set training or evaluation mode; on a GPU, store the weights of each LSTM together, as cuDNN reads them."""
+        """Set training or evaluation mode."""
         super().train(mode)
-        if not torch.is_inference_mode_enabled():
-            for module in self.modules():
-                if isinstance(module, nn.LSTM):
-                    module.flatten_parameters()  # a copied LSTM has lost that order
+        store_together(self)
         return self
 
     def get_input_embeddings(self) -> nn.Embedding:

@@ -10,10 +10,11 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from crosslens.digests import stream_seed
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.freeze import frozen_whole
+from crosslens.encoders.gpu.lstm import store_together
 from crosslens.encoders.interventions.change import Change
-from crosslens.encoders.interventions.features import Features as FeatureBased
 from crosslens.encoders.readouts.readout import Readout
 
 
@@ -30,6 +31,12 @@ class ScalarMixBiLSTM(Readout):
         super().__init__(layers=tuple(range(layers)), width=2 * hidden)
         self.mixture = nn.Parameter(torch.zeros(layers))
         self.lstm = nn.LSTM(width, hidden, num_layers=2, bidirectional=True, batch_first=True)
+
+    def train(self, mode: bool = True) -> "ScalarMixBiLSTM":
+        """Set training or evaluation mode."""
+        super().train(mode)
+        store_together(self)
+        return self
 
     def forward(self, layers: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Map ``(layers + 1, windows, length, width)`` to ``(windows, length, 2 * hidden)``, ignoring padding."""
@@ -49,14 +56,17 @@ def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> En
     Returns:
         A copy whose parameters are frozen, with an untrained scalar mix and BiLSTM as readout.
 
+    Raises:
+        RequestError: for a size below 1.
+
     Examples:
         >>> features = xl.as_features(encoder, seed=1, hidden=16)
         >>> features.condition.label, features.output_width
         ('reference features hidden=16', 32)
     """
+    (intervention,) = Condition.read({"use": "features", "hidden": hidden}).interventions
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "features"))
         readout = ScalarMixBiLSTM(encoder.depth + 1, encoder.width, hidden or encoder.width).to(encoder.device)
     frozen = frozen_whole(encoder)
-    change = Change(FeatureBased(use="features", hidden=hidden), seed)
-    return replace(frozen.changed(change, since=encoder), readout=readout)
+    return replace(frozen.changed(Change(intervention, seed), since=encoder), readout=readout)

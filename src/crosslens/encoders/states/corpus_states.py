@@ -62,7 +62,11 @@ class CorpusStates:
             from crosslens.encoders.batch import make_batch
             from crosslens.encoders.states.sites import states_at
 
-            if self._last is None or list(map(id, self._last[0])) != list(map(id, windows)):
+            if (
+                self._last is None
+                or list(map(id, self._last[0])) != list(map(id, windows))
+                or len(self._last[2]) < len(self._places)
+            ):
                 self._last = None  # frees the last batch
                 batch = make_batch(windows, padding=self.encoder.padding, device=self.encoder.device)
                 sites = list(self._places.values())
