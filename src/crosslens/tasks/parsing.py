@@ -15,7 +15,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.formats import CONLLU, Format
 from crosslens.data.formats.conllu import check_trees
 from crosslens.data.sentence import ANNOTATIONS, UPOS, Item, Sentence
-from crosslens.data.subwords import special_tokens, split_words
+from crosslens.data.subwords import special_tokens
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.scores import Score, attachment_scores
 from crosslens.tasks.heads.mst import Decode, Root
@@ -168,8 +168,10 @@ class Parsing(BaseModel):
                 f"words={self.words} needs an encoder, into whose window the words fit",
                 hint="score with words=all, or evaluate the model",
             )
-        capacity = encoder.capacity - sum(map(len, special_tokens(encoder.tokenizer)))
-        subwords = split_words([sentence.words for sentence in corpus.sentences], encoder.tokenizer)
+        from crosslens.encoders.inputs import cut_subwords
+
+        capacity = encoder.capacity - sum(map(len, special_tokens(encoder.for_language(corpus.language).tokenizer)))
+        subwords = cut_subwords(encoder, corpus)
         counts = [int(np.searchsorted(split.starts, capacity, side="right")) - 1 for split in subwords]
         items = (
             _truncated(sentence, min(WU2019_WORDS, count))

@@ -23,6 +23,7 @@ from crosslens.errors import EncoderError
 from crosslens.mlm.pretrain import pretrain
 from crosslens.mlm.pretrain_settings import Pretraining, Shape, Vocabulary
 from crosslens.tasks import TASKS
+from crosslens.tasks.parsing import Parsing
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
@@ -135,6 +136,16 @@ def test_each_language_is_cut_by_its_own_vocabulary(encoder):
             encoder.for_language(other).tokenizer(text, add_special_tokens=False)["input_ids"]
         )
         assert len(foreign) > len(pieces)
+
+
+def test_the_words_that_fit_into_a_window_are_counted_by_the_languages_own_vocabulary(encoder):
+    """Where a parser is scored on the words that fit, whatever language the encoder was read for."""
+    for language, other in (("en", "fr"), ("fr", "en")):
+        words = tuple(" ".join(SENTENCES[language]).split())
+        (cut,) = Parsing(words="wu2019").cut(encoder.for_language(other), Corpus((Sentence(words),), "long", language))
+        tokenizer = encoder.for_language(language).tokenizer
+        pieces = np.cumsum([len(tokenizer.tokenize(word)) for word in words])
+        assert 0 < len(cut) == np.searchsorted(pieces, encoder.capacity - 2, side="right") < len(words)
 
 
 def test_the_table_of_whole_words_is_of_the_language_asked_for(encoder):
