@@ -149,6 +149,33 @@ def test_everything_is_in_one_section_and_is_shown():
     assert "−20.00" in html
 
 
+def test_development_and_test_sets_have_tables_and_means_of_their_own():
+    dev = [score(t, value, corpus=f"ud/{t}_gsd:dev", split="dev") for t, value in (("en", 90.0), ("fr", 50.0))]
+    own = score("de", 60.0, corpus="mine.conllu", split=None)
+    test = dataclasses.replace(SCORES[1], split="test")
+    by_title = {section.title: section.records.table() for section in sections(Results.of([test, *dev]))}
+    assert [title.rpartition(", ")[2] for title in by_title] == ["test", "dev"]
+    assert [table.loc[(CROSS, "of 1"), "reference"] for table in by_title.values()] == [test.value, 50.0]
+    (section,) = sections(Results.of([test, own]))  # a file that belongs to no split
+    assert section.records.table().loc[(CROSS, "of 2"), "reference"] == (test.value + 60.0) / 2
+
+
+def test_similarities_of_several_kinds_of_models_have_rows_of_their_own():
+    models = [
+        dataclasses.replace(similarity("en-fr", 0, value), task="pos", selection=rule, recipe=recipe)
+        for value, rule, recipe in ((0.5, "last", "long"), (0.4, "last", "short"), (0.3, "best", "short"))
+    ]
+    sources = [dataclasses.replace(models[0], source=source, train=f"ud/{source}:train") for source in ("en", "de")]
+    assert Results.of(sources).table().index.names == ["pair", "measure"]  # the pair says it
+    table = Results.of(models).table()
+    assert table.index.names == ["selection", "recipe", "pair", "measure"]
+    assert [(*row[:2], *values) for row, values in zip(table.index, table.to_numpy(), strict=True)] == [
+        ("last", "long", 0.5),
+        ("last", "short", 0.4),
+        ("best", "short", 0.3),
+    ]
+
+
 def test_what_no_table_can_hold_is_shown_as_records():
     text = repr(Results.of([score("fr", 90.0), score("fr", 80.0)]))
     assert "90.00" in text

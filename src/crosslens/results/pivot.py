@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from crosslens.errors import RequestError
 from crosslens.formatting import LATEX_SIGNS, plain, signed
 from crosslens.results.cells import (
+    VARIANTS,
     Cell,
     Cells,
     Column,
@@ -155,6 +156,9 @@ def layer_table(results: Results) -> "pandas.DataFrame":
     varying = [
         name for name in ("encoder", "task", "condition", "settings", "corpus") if len({r[name] for r in kept}) > 1
     ]
+    pairs = {(r["source"], r["target"]) for r in kept}
+    kinds = [name for name in VARIANTS if len({(r["source"], r["target"], r[name]) for r in kept}) > len(pairs)]
+    varying += [name for name in kinds if name not in varying]
     across = any(record["target_layer"] is not None for record in kept)
     comparison = (*varying, "source", "target", "measure", "metric", "state")
     rows = (*comparison, *(["target_layer"] if across else []))
@@ -220,10 +224,15 @@ class Section:
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Yield scores by task, metric, source and encoder, then what was measured by layer, each for one table."""
+    """Yield scores by task, metric, source and encoder, then what was measured by layer, each for one table.
+
+    Where there are scores of several splits, each split has a table, so that no mean is over development and test sets.
+    """
     scores = results.filter(measure=None)
-    for (task, metric, source, encoder), block in groups_of(scores, "task", "metric", "source", "encoder"):
-        title = ", ".join(filter(None, (f"{task or ''} {metric}".strip(), f"source {source}", encoder)))
+    several = len({split for (split,), _ in scores.groups("split")} - {None}) > 1
+    columns = ("task", "metric", "source", "encoder", *(["split"] if several else []))
+    for (task, metric, source, encoder, *split), block in groups_of(scores, *columns):
+        title = ", ".join(filter(None, (f"{task or ''} {metric}".strip(), f"source {source}", encoder, *split)))
         yield Section(title, block, _averaged_seeds(block))
     measured = Results(results.records.filter(pc.field("measure").is_valid()))
     for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):

@@ -393,19 +393,13 @@ def _similarities(
     only_variant: bool,
 ) -> Iterator[tuple[str, str, int | None, dict[str, float], dict[str, dict[str, float]]]]:
     """Yield state, measure, layer, {target language: similarity} and {confound: {target language: value}}."""
-    scored = [
-        dict(zip(MATCHED_COLUMNS, values, strict=True)) for values in models.columns.together(*MATCHED_COLUMNS).values
-    ]
     for state, trained_for in (("pretrained", None), ("fine-tuned", task)):
         compared = records.filter(source=source, task=trained_for)
         for measure in measures:
             similar = compared.filter(measure=measure, target_layer=None)
-            rows = similar.columns.together(*MATCHED_COLUMNS)
-            described = [dict(zip(MATCHED_COLUMNS, values, strict=True)) for values in rows.values]
-            matching = [
-                row["target"] != source and _of_same_models(row, scored, only_variant=only_variant) for row in described
-            ]
-            similar = similar.where(np.array(matching, bool)[rows.codes])
+            targets = similar.columns.coded("target")
+            similar = similar.where(np.array([target != source for target in targets.values], bool)[targets.codes])
+            similar = of_same_models(similar, models, only_variant=only_variant)
             if not len(similar):
                 continue
             table = cells(similar, rows=("target", "partner"), columns=("layer",))
@@ -420,6 +414,22 @@ def _similarities(
                 }
                 similarities = {target: value for target, value in by_target.items() if value is not None}
                 yield OF_TEXT.get(measure, state), measure, layer, similarities, confounds
+
+
+def of_same_models(similar: Results, models: Results, *, only_variant: bool) -> Results:
+    """Select the similarities that were measured on the scored models, or on no fine-tuned model.
+
+    Args:
+        similar: similarities of the encoder, source and task of the models.
+        models: scores of models that differ only in seed and condition.
+        only_variant: whether there are no other models of this encoder, source and task.
+    """
+    rows, scored = (results.columns.together(*MATCHED_COLUMNS) for results in (similar, models))
+    described, known = (
+        [dict(zip(MATCHED_COLUMNS, values, strict=True)) for values in coded.values] for coded in (rows, scored)
+    )
+    matching = [_of_same_models(record, known, only_variant=only_variant) for record in described]
+    return similar.where(np.array(matching, bool)[rows.codes])
 
 
 def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any]], *, only_variant: bool) -> bool:

@@ -116,3 +116,42 @@ def test_dev_and_test_sets_are_apart():
     each = list(doses_of(Results.of(records)))
     assert [doses.scores["zero-shot"][1] for doses in each] == [{1: -3.0}, {1: -10.0}]
     assert len(dose_response(Results.of(records))[0].groups) == 2
+
+
+@pytest.mark.parametrize(
+    "others",
+    [{"recipe": "short"}, {"settings": "lr=0.5"}, {"train": "ud/en_gum:train"}, {"encoder_digest": "f" * 64}],
+)
+def test_each_kind_of_model_has_its_own_similarity(others):
+    """Where records name their run, and where they name the training alone."""
+    described = {"recipe": "long", "train": "ud/en_ewt:train", "encoder_digest": "e" * 64}
+    for run in (None, "a") if "encoder_digest" not in others else ("a",):
+        models = [(described | {"run": run}, 0.7, -10.0), (described | {"run": run and "b"} | others, 0.6, -20.0)]
+        records = [
+            replace(each, **columns)
+            for columns, cka, change in models
+            for condition, lower, lost in (("none", 0.0, 0.0), ({"noise": "6.output", "noise_dose": 1}, 0.3, change))
+            for each in measured(condition, cka - lower, (0.0, lost), 1)
+        ]
+        each = list(doses_of(Results.of(records)))
+        assert [[dose[1] for dose in doses.similarity["cka"]] for doses in each] == [
+            [pytest.approx(cka), pytest.approx(cka - 0.3)] for _, cka, _ in models
+        ]
+        assert [doses.scores["zero-shot"][1][1] for doses in each] == [-10.0, -20.0]
+        assert len(dose_response(Results.of(records))[0].groups) == 2
+
+
+def test_similarity_of_two_parallel_corpora_is_in_two_groups():
+    records = [
+        replace(each, value=each.value - 0.1 * bool(corpus), corpus=corpus or "ud/pud", corpus_digest=each.target * 32)
+        if each.measure
+        else each
+        for condition, cka, lost in (("none", 0.7, 0.0), ({"noise": "6.output", "noise_dose": 1}, 0.4, -10.0))
+        for each in measured(condition, cka, (0.0, lost), 1)
+        for corpus in ((None, "tatoeba") if each.measure else (None,))
+    ]
+    (table,) = dose_response(Results.of(records))
+    assert {title: rows[0].cells[0].value for title, rows in table.groups.items()} == {
+        "pos, accuracy, ud/pud, source en: noise 6.output": pytest.approx(0.7),
+        "pos, accuracy, tatoeba, source en: noise 6.output": pytest.approx(0.6),
+    }

@@ -1,5 +1,9 @@
 """Perplexity by pretraining condition, and the transfer of the same encoders."""
 
+from dataclasses import replace
+
+import pytest
+
 from crosslens.encoders.condition import Condition
 from crosslens.report.conditions.perplexities import perplexities
 from crosslens.results.record import Record, Results
@@ -74,6 +78,38 @@ def test_several_encoders_have_groups_of_their_own():
     ranges, table = perplexities(Results.of([*MEASURED, *SCORES, *other]))
     assert list(ranges.groups) == ["pretrain:lab", "pretrain:small"]
     assert list(table.groups) == ["pretrain:lab, no-anchors"]
+
+
+@pytest.mark.parametrize(
+    ("others", "titles"),
+    [
+        ({"recipe": "short"}, ["no-anchors, long", "no-anchors, short"]),
+        ({"source": "other"}, ["no-anchors, source src", "no-anchors, source other"]),
+        ({"split": "dev"}, ["no-anchors, test", "no-anchors, dev"]),
+    ],
+)
+def test_each_kind_of_model_has_a_group(others, titles):
+    first = [replace(each, recipe="long", split="test") for each in SCORES if each.task == "pos"]
+    second = [replace(each, value=each.value - 9.0, **others) for each in first]
+    _, table = perplexities(Results.of([*MEASURED, *first, *second]))
+    assert list(table.groups) == titles
+    for rows, lower in zip(table.groups.values(), (0.0, 9.0), strict=True):
+        assert values(rows) == {
+            "adj, seed 1": [24.0, 11.0, 28.0 - lower, 57.0 - lower],
+            "adj, seed 2": [16.0, None, 75.0 - lower, None],
+        }
+
+
+def test_two_encoders_of_one_name_have_groups_of_their_own():
+    twice = [
+        replace(each, value=each.value - lower, encoder_digest=digest * 64)
+        for digest, lower in (("a", 0.0), ("b", 5.0))
+        for each in (*MEASURED, *SCORES)
+    ]
+    _, table = perplexities(Results.of(twice))
+    first, second = table.groups.values()
+    assert values(first)["adj, seed 1"] == [24.0, 11.0, 28.0, 57.0, 31.0, None]
+    assert values(second)["adj, seed 1"] == [19.0, 6.0, 23.0, 52.0, 26.0, None]
 
 
 def test_no_table_where_pretraining_was_not_varied():

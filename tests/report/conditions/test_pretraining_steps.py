@@ -1,5 +1,7 @@
 """Similarity and transfer along pretraining, from made-up records with a known order."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.report.conditions.pretraining_steps import last_checkpoints, onset, pretraining_steps
@@ -131,6 +133,23 @@ def test_each_encoder_keeps_its_own_last_checkpoint():
         ("a", 1000.0),
         ("b", 2000.0),
     ]
+
+
+def test_parallel_corpora_and_settings_of_probes_have_rows_of_their_own():
+    """At one step too, where only one of them was measured."""
+    others = [
+        replace(each, value=each.value / 2, **({"corpus": "tatoeba"} if each.target else {"settings": "C=9"}))
+        for each in made()
+        if each.measure and each.layer and '"0"' not in (each.condition or "")
+    ]
+    table, onsets = pretraining_steps(Results.of([*made(), *others]))
+    values = {label: [cell.value for cell in cells] for label, cells in rows(table).items()}
+    first, second = "CKA, mean of 2 pairs, mean of 2 layers, ud/pud", "CKA, mean of 2 pairs, mean of 2 layers, tatoeba"
+    assert values[first] == pytest.approx(CKA)
+    assert values[second] == [None, *map(pytest.approx, (0.2, 0.4, 0.5))]
+    assert values["probe langid, mean of 1 layers, C=9"] == [None, 34.5, 34.0, 33.0]
+    assert values["probe langid, mean of 1 layers"] == [70.0, 69.0, 68.0, 66.0]
+    assert {first, second} <= set(rows(onsets))
 
 
 def test_dev_and_test_sets_are_apart():

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from crosslens.report.blocks import scores_of
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import sources_of
@@ -37,6 +39,7 @@ class Comparison:
         same: rows in the source language.
         cross: rows in other languages.
         languages: name of a corpus in row labels.
+        records: the records behind the scores.
     """
 
     task: str
@@ -52,6 +55,7 @@ class Comparison:
     same: tuple[Key, ...]
     cross: tuple[Key, ...]
     languages: Callable[[str], str]
+    records: Results
 
     def by_variant(self) -> "list[Comparison]":
         """Split models by what else tells them apart than conditions, such as recipes; the label names it."""
@@ -64,7 +68,9 @@ class Comparison:
         same, cross = (tuple(key for key in keys if key in scores.rows) for keys in (self.same, self.cross))
         label = ", ".join(filter(None, (self.label, variant)))
         compared = self.compared.only(columns)
-        return replace(self, label=label, scores=scores, compared=compared, same=same, cross=cross)
+        placed = columns_of(disambiguated(self.records))
+        records = self.records.where(np.array([column in columns for column in placed.values], bool)[placed.codes])
+        return replace(self, label=label, scores=scores, compared=compared, same=same, cross=cross, records=records)
 
     @property
     def title(self) -> str:
@@ -181,6 +187,7 @@ def comparisons(results: Results) -> list[Comparison]:
             tuple(same),
             tuple(cross),
             languages_of(block),
+            block,
         )
         compared.append(comparison)
     return compared

@@ -12,10 +12,11 @@ from crosslens.report.conditions.interventions import NUMBER, amount, changed_af
 from crosslens.report.layers.by_layer import measures_of
 from crosslens.report.table import Cell, Row, Table, over_seeds
 from crosslens.results import cells
-from crosslens.results.cells import Column
+from crosslens.results.cells import Column, encoders_apart
 from crosslens.results.chart import pair_cells
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
+from crosslens.similarity.transfer_gap import of_same_models
 from crosslens.tasks.titles import metric_name
 
 CAPTION = (
@@ -40,7 +41,8 @@ class Doses:
     """The doses of one intervention at one address, with the unchanged model as the first.
 
     Attributes:
-        task: the task, with its metric, and the encoder, split and variant where there are several.
+        task: the task, with its metric, and the encoder, split and variant, and the corpus and settings of the
+            similarity, where there are several.
         source: source language.
         intervention: ``noise 3.output``.
         labels: ``none``, then the dose of each: ``noise=0.5``.
@@ -122,19 +124,29 @@ def doses_of(results: Results) -> Iterator[Doses]:
     Raises:
         RequestError: when records contradict one another.
     """
+    results = encoders_apart(results)
     similar = results.filter(metric="similarity", state="fine-tuned", target_layer=None)
-    for block in changed_after_training(results) if len(similar) else ():
+    blocks = changed_after_training(results) if len(similar) else []
+    for block in blocks:
         families: dict[tuple[str, str], dict[str, Column]] = {}
         for (name, address), column in treated(block).items():
             treatment, _ = column.condition.treatment or ("", "")
             if column.condition.acts_after_training:
                 family = name.replace(treatment, _family(treatment), 1)
                 families.setdefault((family, address), {})[treatment] = column
+        models = (block.task, block.encoder, block.source)
+        alike = [each for each in blocks if (each.task, each.encoder, each.source) == models]
+        variants = {column.variant for each in alike for column in each.scores.columns}
         of_block = similar.filter(task=block.task, encoder=block.encoder, source=block.source)
+        of_block = of_same_models(of_block, block.records, only_variant=len(variants) == 1)
+        measured = of_block.groups("corpus", "settings")  # a parallel corpus has one name, and a digest for each pair
+        several = [len({key[place] for key, _ in measured}) > 1 for place in range(2)]
         for (family, address), columns in families.items():
-            doses = _doses(block, of_block, family, address, columns)
-            if doses is not None:
-                yield doses
+            for key, of_corpus in measured:
+                apart = [value for value, varies in zip(key, several, strict=True) if varies]
+                doses = _doses(block, of_corpus, family, address, columns, apart)
+                if doses is not None:
+                    yield doses
 
 
 def _family(treatment: str) -> str:
@@ -143,8 +155,14 @@ def _family(treatment: str) -> str:
 
 
 def _doses(
-    block: Comparison, similar: Results, family: str, address: str, columns: Mapping[str, Column]
+    block: Comparison,
+    similar: Results,
+    family: str,
+    address: str,
+    columns: Mapping[str, Column],
+    apart: Sequence[str | None],
 ) -> Doses | None:
+    """The doses of one intervention; None without similarity of all of them, or of the unchanged model."""
     layers = [int(number) for number in re.findall(r"\d+", Address.parse(address).layers)]
     before = next(iter(columns.values())).condition.before
     conditions = [before, *(column.condition for column in columns.values())]
@@ -171,5 +189,5 @@ def _doses(
             {seed: value - a[seed] for seed, value in b.items() if seed in a} for a, b in zip(same, cross, strict=True)
         )
     labels = ("none", *columns)
-    task = ", ".join(filter(None, (block.title, block.label)))
+    task = ", ".join(filter(None, (block.title, block.label, *apart)))
     return Doses(task, block.source, f"{family} {address}", labels, similarity, scores) if similarity else None

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from crosslens.report.blocks import scores_of
 from crosslens.report.conditions.pretraining_factors import in_the_papers_order
 from crosslens.report.table import Cell, Row, Table
-from crosslens.results.cells import condition_of, groups_of
+from crosslens.results.cells import by_variant, condition_of, encoders_apart
 from crosslens.results.record import Record, Results
 from crosslens.tasks import main_metric
 
@@ -21,6 +21,7 @@ def perplexities(results: Results) -> list[Table]:
     the zero-shot scores of the models fine-tuned from it, beside those of the reference. It shows whether a loss of
     transfer comes from an encoder that has not learnt its languages.
     """
+    results = encoders_apart(results)
     measured = results.filter(measure="perplexity")
     if not any(condition_of(record.condition).interventions for record in measured):
         return []
@@ -30,7 +31,7 @@ def perplexities(results: Results) -> list[Table]:
 def _ranges(measured: Results) -> Table:
     conditions = in_the_papers_order(condition_of(record.condition) for record in measured)
     groups: dict[str, tuple[Row, ...]] = {}
-    for (encoder, language), records in groups_of(measured, "encoder", "target"):
+    for (encoder, language), records in measured.groups("encoder", "target"):
         values = [
             [record.value for record in records if condition_of(record.condition) == condition]
             for condition in conditions
@@ -49,20 +50,25 @@ def _with_transfer(measured: Results, scores: Results) -> Iterable[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
     tasks = [task for (task, metric), _ in scores.groups("task", "metric") if metric and metric == main_metric(task)]
     languages = [partner for (partner,), _ in measured.groups("partner")]
-    for (encoder,), records in groups_of(measured, "encoder"):
-        by_place = _by_place(record for record in records if record.partner is not None)
-        of_encoder = scores.filter(encoder=records.records["encoder"][0].as_py())
+    encoders = measured.groups("encoder")
+    models = [
+        (encoder, by_place, kind, of_kind)
+        for (encoder,), records in encoders
+        for by_place in [_by_place(record for record in records if record.partner is not None)]
+        for kind, of_kind in _kinds(scores.filter(encoder=encoder))
+    ]
+    for encoder, by_place, kind, of_kind in models:
         transfer = {
             task: _by_place(
                 record
-                for record in of_encoder.filter(task=task, metric=main_metric(task))
+                for record in of_kind.filter(task=task, metric=main_metric(task))
                 if record.target == record.partner != record.source
             )
             for task in tasks
         }
         for condition in in_the_papers_order(condition_of(text) for text, _, _ in by_place):
             places = [place for place in by_place if condition_of(place[0]) == condition]
-            title = condition.label if len(measured.groups("encoder")) == 1 else f"{encoder}, {condition.label}"
+            title = ", ".join(filter(None, (encoder if len(encoders) > 1 else "", condition.label, kind)))
             places.sort(key=lambda place: (languages.index(place[1]), str(place[2])))
             rows = tuple(_row(place, by_place, transfer) for place in places)
             if not condition.is_reference and any(cell.value is not None for row in rows for cell in row.cells[2:]):
@@ -75,6 +81,18 @@ def _with_transfer(measured: Results, scores: Results) -> Iterable[Table]:
     )
     heads = [head for name in ("perplexity", *tasks) for head in (name, f"Ref {name}")]
     yield Table("perplexity-and-transfer", caption, tuple(heads), groups)
+
+
+def _kinds(scores: Results) -> list[tuple[str, Results]]:
+    """Divide scores by source, split and what else tells models apart, each named where there are several."""
+    groups = scores.groups("source", "split")
+    sources, splits = ({key[place] for key, _ in groups} for place in range(2))
+    kinds = []
+    for (source, split), of_source in groups:
+        words = [f"source {source}" if len(sources) > 1 else "", split if len(splits) > 1 else ""]
+        parts = by_variant(of_source, within=("task",))
+        kinds += [(", ".join(filter(None, (*words, variant))), part) for variant, part in parts]
+    return kinds
 
 
 def _row(place: Place, perplexity: Mapping[Place, float], transfer: Mapping[str, Mapping[Place, float]]) -> Row:

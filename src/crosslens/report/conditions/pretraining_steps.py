@@ -135,9 +135,12 @@ def series_of(results: Results) -> list[Series]:
         RequestError: when records contradict one another.
     """
     gathered: dict[tuple[str, str], tuple[Kind, str, Role, dict[int, cells.Cell]]] = {}
-    for step, records in sorted(_by_step(encoders_apart(results)).items()):
+    by_step = sorted(_by_step(encoders_apart(results)).items())
+    every = concatenated(records for _, records in by_step)
+    for step, records in by_step:
         for (encoder,), block in records.groups("encoder"):
-            for name, kind, aim, role, cell in (*_similarities(block), *_probes(block), *_scores(block)):
+            measured = (*_similarities(block, every), *_probes(block, every), *_scores(block))
+            for name, kind, aim, role, cell in measured:
                 if cell.by_seed:
                     entry = gathered.setdefault((str(encoder), name), (kind, aim, role, {}))
                     entry[-1][step] = cell
@@ -180,24 +183,35 @@ Measured = tuple[str, Kind, str, Role, cells.Cell]
 """Name, kind, aim and role of a series, and its value at one step."""
 
 
-def _similarities(results: Results) -> Iterator[Measured]:
-    named = results.filter(metric="similarity", state="pretrained", target_layer=None)
-    for (measure,), block in named.groups("measure"):
+def _similarities(results: Results, every: Results) -> Iterator[Measured]:
+    named, of_all_steps = (
+        each.filter(metric="similarity", state="pretrained", target_layer=None) for each in (results, every)
+    )
+    for measure, words, block in _measured(named, of_all_steps):
         table = pair_cells(block)
         if not table.rows:
             continue
         source, target, *_ = table.rows[0]
         pairs = f"mean of {len(table.rows)} pairs" if len(table.rows) > 1 else f"{source}–{target}"
-        name = f"{metric_name(measure)}, {pairs}, {_layers(table)}"
+        name = ", ".join([metric_name(measure), pairs, _layers(table), *words])
         role = "" if measure in measures_of(named) else "baseline"
         yield name, "similarity", "", role, _mean(table, table.rows)
 
 
-def _probes(results: Results) -> Iterator[Measured]:
-    for (measure, task), block in results.filter(metric="accuracy", target=None).groups("measure", "task"):
-        if measure is not None and task is None:
-            table = cells.cells(block, rows=("measure",), columns=("layer",))
-            yield f"{measure}, {_layers(table)}", "score", "", "", _mean(table, table.rows)
+def _probes(results: Results, every: Results) -> Iterator[Measured]:
+    probes, of_all_steps = (each.filter(metric="accuracy", target=None, task=None) for each in (results, every))
+    for measure, words, block in _measured(probes, of_all_steps):
+        table = cells.cells(block, rows=("measure",), columns=("layer",))
+        yield ", ".join([measure, _layers(table), *words]), "score", "", "", _mean(table, table.rows)
+
+
+def _measured(results: Results, every: Results) -> Iterator[tuple[str, list[str], Results]]:
+    """Yield each measure by corpus and settings, which are named where there are several at any step."""
+    for (measure, *key), block in results.groups("measure", "corpus", "settings"):
+        if measure is not None:
+            alike = every.filter(measure=measure)
+            several = [len(alike.groups(name)) > 1 for name in ("corpus", "settings")]
+            yield measure, [word for word, varies in zip(key, several, strict=True) if word and varies], block
 
 
 def _layers(table: cells.Cells) -> str:

@@ -98,7 +98,7 @@ def similarity_lines(results: Results, measure: str, *, columns: Sequence[str] =
     """
     lines = []
     for state, records in by_state(results.filter(measure=[measure + ending for ending in SENTENCE_PAIRS])):
-        for (name,), block in records.groups("measure"):
+        for (name,), block in sorted(records.groups("measure"), key=lambda group: group[0] != (measure,)):
             table = cells.cells(block, rows=PAIR, columns=columns)
             ending = str(name).removeprefix(measure)
             for row in table.rows:
@@ -316,11 +316,11 @@ def probe_lines(results: Results) -> list[Line]:
     lines = []
     for (measure,), block in results.filter(metric=list(PROBED), target=None).groups("measure"):
         for state, records in by_state(block) if measure is not None else ():
-            for (metric,), scores in records.groups("metric"):
-                table = cells.cells(scores, rows=("measure",), columns=("layer",))
+            for metric, control in PROBED.items():
+                table = cells.cells(records.filter(metric=metric), rows=("measure",), columns=("layer",))
                 for row in table.rows:
                     values = {layer: table.get(row, layer) for layer in table.columns}
-                    lines.append(Line(str(measure), state.name, values, PROBED[str(metric)]))
+                    lines.append(Line(str(measure), state.name, values, control))
     return lines
 
 
