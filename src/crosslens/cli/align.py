@@ -108,6 +108,7 @@ def words(
     crosslens align words E --against F --pair en-fr --text en=raw/en,fr=raw/fr --out words
     crosslens align words wiki.en.vec --against wiki.fr.vec --pair en-fr --out fasttext
     """
+    from crosslens.errors import RequestError
     from crosslens.files import refuse_existing
 
     refuse_existing(out)
@@ -120,6 +121,11 @@ def words(
     from crosslens.corpora.dictionaries import load_dictionary
     from crosslens.data.formats.text import cut_words
 
+    static = [name for name in (encoder, against) if name and is_static(name)]
+    if texts and static:
+        raise RequestError(
+            f"--text: {static[0]} has static vectors, which no text changes", hint="leave out --text, or name encoders"
+        )
     mapping_name: Any = mapping or ("procrustes" if against else "identity")
     retrieval: Any = method or "csls"
     baselines = _baselines(baseline, mapping_name)
