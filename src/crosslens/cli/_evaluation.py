@@ -32,7 +32,7 @@ def load_subject(name: str, reading: Mapping[str, Any], *, device: str | None) -
     from crosslens.encoders.load import load_encoder
     from crosslens.training.checkpoint import is_model, load_model
 
-    precision, quantize = reading["precision"] or "float32", reading["quantize"]
+    precision, quantize = reading.get("precision") or "float32", reading.get("quantize")
     if is_model(name):
         model = load_model(name, device=device)
         return read_with(model.encoder, {"quantize": quantize}), model  # rounded before layers are re-initialised
