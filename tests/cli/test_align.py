@@ -75,6 +75,12 @@ def test_sentences_in_both_directions(run, tiny_bert, tmp_path):
         assert f"fr→en {column}" in out
 
 
+def test_sentences_of_one_language_are_refused(run, tiny_bert):
+    corpora = ("--train", "ud/pud[:3]", "--test", "ud/pud[3:]", "--out", "out")
+    status, _, err = run("align", "sentences", tiny_bert, "--pair", "en-en", *corpora)
+    assert (status, "--pair en-en: parallel sentences are in two languages" in err) == (2, True), err
+
+
 def test_training_pairs_that_are_tested_are_left_out_with_a_note(run, files, tiny_bert, tmp_path):
     corpora = ["--train", "ud/pud", "--test", "ud/pud[:2]", "--mapping", "procrustes", "--baseline", "none"]
     status, out, err = run("align", "sentences", tiny_bert, "--pair", "en-fr", *corpora, "--out", tmp_path / "s")

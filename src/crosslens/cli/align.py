@@ -429,11 +429,18 @@ def _baselines(text: str | None, mapping: "Mapping") -> "tuple[Baseline, ...]":
 
 
 def _languages(pair: str, corpus: str | None = None, data: str | None = None) -> tuple[str, str]:
-    """Return the languages of ``--pair``, after checking that the parallel corpus has them."""
+    """Return the languages of ``--pair``, after checking that the parallel corpus has them, and that they are two."""
     from crosslens.corpora.parallel import list_languages
     from crosslens.data.language_pairs import split_pair
+    from crosslens.errors import RequestError
 
-    return split_pair(pair, list_languages(corpus, data=data) if corpus else ())
+    languages = split_pair(pair, list_languages(corpus, data=data) if corpus else ())
+    if corpus and languages[0] == languages[1]:
+        raise RequestError(
+            f"--pair {pair}: parallel sentences are in two languages",
+            hint=f"`crosslens compare ENCODER --against ENCODER --pairs {pair}` compares two encoders of one language",
+        )
+    return languages
 
 
 def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:
