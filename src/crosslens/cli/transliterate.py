@@ -41,7 +41,7 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     if raw:
         known = ()
     elif isinstance(read[0], Sentence):
-        known = (CONLLU if read[0].entities is None else IOB2,)
+        known = (CONLLU if read.sentences[0].entities is None else IOB2,)
     ending = path.suffix.lower()
     if ending in FORMATS and FORMATS[ending] not in known:
         endings = " or ".join(format.ending for format in known) or ".txt"
@@ -49,7 +49,7 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     written = transliterate(read, scheme)
 
     def write(path: Path) -> None:
-        if raw:
+        if not known:
             write_text(path, "".join(f"{item.text}\n" for item in written))
         else:
             next((format for format in known if format.ending == ending), known[0]).write(written, path)
