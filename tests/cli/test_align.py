@@ -54,6 +54,12 @@ def test_words_by_text_by_table_and_by_static_vectors(run, files, tiny_bert, tmp
     assert run(*words(files, tiny_bert), "--out", tmp_path / "t")[0] in (0, 2)  # its table may lack the words
 
 
+def test_a_text_for_static_vectors_is_refused(run, files):
+    text = ("--text", f"en={files / 'en.txt'},fr={files / 'fr.txt'}", "--out", "out")
+    status, _, err = run(*words(files, files / "en.vec", "--against", files / "fr.vec"), *text)
+    assert (status, "en.vec has static vectors, which no text changes" in err) == (2, True), err
+
+
 def test_sentences_in_both_directions(run, tiny_bert, tmp_path):
     arguments = ["align", "sentences", tiny_bert, "--pair", "en-fr", "--train", "ud/pud[:3]", "--test", "ud/pud[3:]"]
     status, out, err = run(*arguments, "--out", tmp_path / "s")
@@ -67,6 +73,12 @@ def test_sentences_in_both_directions(run, tiny_bert, tmp_path):
     assert "mapping learnt from 3 pairs; chance" in " ".join(out.split())
     for column in ("untrained", "shuffled", "identity"):
         assert f"fr→en {column}" in out
+
+
+def test_sentences_of_one_language_are_refused(run, tiny_bert):
+    corpora = ("--train", "ud/pud[:3]", "--test", "ud/pud[3:]", "--out", "out")
+    status, _, err = run("align", "sentences", tiny_bert, "--pair", "en-en", *corpora)
+    assert (status, "--pair en-en: parallel sentences are in two languages" in err) == (2, True), err
 
 
 def test_training_pairs_that_are_tested_are_left_out_with_a_note(run, files, tiny_bert, tmp_path):

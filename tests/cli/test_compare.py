@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,15 @@ def test_the_similarity_of_a_fine_tuned_model_is_correlated_with_its_scores(run,
     status, shown, said = run("correlate", "all.csv")
     assert status == 0, said
     assert "pos en fine-tuned cka mean" in shown
+
+
+def test_the_encoder_of_a_laboratory_is_called_so_in_the_title(run, tiny_bert, tmp_path):
+    shutil.copytree(tiny_bert, tmp_path / "lab-good")
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "pretrain.yaml").touch()
+    asked = ("--against", tiny_bert, "--pairs", "en-fr", "--measures", "cka", "--out", "sim", "--device", "cpu")
+    status, shown, said = run("compare", tmp_path / "lab-good", *asked)
+    assert (status, f"parallel sentences, lab:good and {tiny_bert}\n" in shown) == (0, True), said
 
 
 def test_an_encoder_against_another_on_files(run, tiny_bert, tmp_path):

@@ -54,3 +54,5 @@ def test_word_order_is_correlated_for_each_encoder_by_name(run, tmp_path):
     assert "second pos en treebanks word_order" in shown
     assert shown.count("+1.000") + shown.count(" 1.000") >= 2
     assert "word_order is a distance" in shown + said
+    status, by_layer, said = run("correlate", "results.csv", "--measures", "word_order", "--layers", "each")
+    assert (status, by_layer) == (0, shown), said

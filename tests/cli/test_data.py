@@ -21,3 +21,17 @@ def test_the_folder_to_set_is_quoted_for_the_shell(run, tmp_path, monkeypatch):
     status, _, said = run("data", "get", "sib200", "--into", "my data")
     assert status == 0, said
     assert "set CROSSLENS_DATA='my data' or pass --data 'my data' to use them" in said
+
+
+def test_languages_may_have_spaces_between_them(run, tmp_path, monkeypatch):
+    asked = []
+
+    def get(*_, languages, **more):
+        asked.extend(languages)
+        return tmp_path
+
+    monkeypatch.setattr("crosslens.corpora.downloads.get.get", get)
+    assert run("data", "get", "muse", "--languages", "en-fr, en-de")[0] == 0
+    assert asked == ["en-fr", "en-de"]
+    status, _, said = run("data", "get", "muse", "--languages", ",")
+    assert (status, "contains no names" in said) == (2, True), said

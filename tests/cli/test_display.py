@@ -1,8 +1,9 @@
-"""The log of a stage: when it begins, how long it still takes, and when it ends."""
+"""The log of a stage: when it begins, how long it still takes, and when it ends; names of the rows of a table."""
 
+import pandas as pd
 import pytest
 
-from crosslens.cli._display import Log
+from crosslens.cli._display import Log, print_table
 
 
 class Clock:
@@ -76,3 +77,11 @@ def test_a_stage_that_begins_again_has_a_time_of_its_own(log):
         "fine-tuning: 9 steps …",
         "fine-tuning: done in 1 s (1 of 9 steps)",
     ]
+
+
+def test_an_unknown_language_is_a_question_mark_beside_min_nan(capsys):
+    languages = pd.DataFrame({"target": ["nan", None], "corpus": ["ud/nan_tgb", "my.conllu"], "distance": [0.1, 0.2]})
+    for index in ("target", ["target", "corpus"]):
+        print_table(languages.set_index(index)[["distance"]], title="")
+        shown = capsys.readouterr().out
+        assert [line.split()[0] for line in shown.splitlines() if "0." in line] == ["nan", "?"]

@@ -4,6 +4,9 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.load import load_encoder, save_encoder
+from crosslens.runs.recorded import read_results
+from crosslens.similarity.compare import compare
+from crosslens.training.checkpoint import load_model
 from toy_commands import rows_of
 
 TRAINED = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epochs=1", "--device", "cpu")
@@ -33,6 +36,19 @@ def test_two_encoders_are_compared_in_one_format(run, tiny_bert, rounded):
     assert run("compare", tiny_bert, "--against", tiny_bert, "--quantize", "int8", *asked, "held")[0] == 0
     assert run("compare", rounded, "--against", rounded, *asked, "dense")[0] == 0
     assert values("held/results.csv") == values("dense/results.csv")
+
+
+def test_layers_of_a_fine_tuned_model_are_re_initialised_after_rounding_as_in_studies(run, tiny_bert, treebanks):
+    assert run("finetune", "pos", tiny_bert, *TRAINED, "--keep-model", "--out", "tagger")[0] == 0
+    asked = ("--pairs", "en-fr", "--measures", "cka", "--device", "cpu", "--quantize", "int8", "--random-init", "1-2")
+    assert run("compare", "tagger/model", *asked, "--out", "similarity")[0] == 0
+    encoder = load_model("tagger/model", device="cpu").encoder
+    for part in Condition.read({"quantize": "int8", "layers": "1-2"}).interventions:
+        encoder = part.apply(encoder, seed=1)
+    expected = compare(encoder, "ud/pud", pairs=["en-fr"], measures=["cka"], data=treebanks)
+    similarities = read_results("similarity").records
+    assert similarities["value"].to_pylist() == expected.records["value"].to_pylist()
+    assert set(similarities["condition"].to_pylist()) == set(expected.records["condition"].to_pylist())
 
 
 def test_a_low_rank_update_trains_over_them(run, tiny_bert, treebanks):

@@ -1,5 +1,8 @@
 """``crosslens transliterate``."""
 
+import pytest
+
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.formats import conllu, iob
 
 
@@ -24,3 +27,17 @@ def test_entities_in_txt_files_stay_entities_and_slices_of_text_stay_text(run, f
     assert [sentence.entities for sentence in iob.read("out.txt").sentences] == [("B-LOC", "O"), ("B-PER",)]
     assert run("transliterate", "fr=fr.txt[:2]", "--scheme", "latin-cyrillic", "--out", "cut.txt")[0] == 0
     assert (folder / "cut.txt").read_text("utf-8").splitlines()[1].startswith("ун цхиен дорт")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "tsv"])
+def test_labelled_texts_are_written_as_the_file_is_named(run, folder, ending):
+    (folder / "ru.csv").write_text("text,label\nПривет мир,a\nДень,b\n", "utf-8")
+    assert run("transliterate", "ru.csv", "--scheme", "cyrillic-latin", "--out", f"out.{ending}")[0] == 0
+    read = load_corpus(f"out.{ending}")
+    assert [(item.text, item.label) for item in read] == [("Privet mir", "a"), ("Denʹ", "b")]
+
+
+@pytest.mark.parametrize(("corpus", "out"), [("fr.conllu", "out.tsv"), ("fr.txt", "out.conllu")])
+def test_a_file_whose_name_says_another_format_is_refused(run, folder, corpus, out):
+    status, _, said = run("transliterate", corpus, "--scheme", "latin-cyrillic", "--out", out)
+    assert (status, f"{corpus} is written as" in said, (folder / out).exists()) == (2, True, False), said

@@ -133,6 +133,7 @@ def test_what_is_not_there_says_where_it_looked_and_how_to_get_it(treebanks, tmp
         ("ud/fr_pud:train", r"ud/fr_pud has no train split .available: test"),
         ("ud/en-toy", "is not a valid corpus name"),
         ("unre/en_ewt", "unknown collection 'unre' .did you mean 'uner'"),
+        ("raw/wo", "'raw/wo' is raw text without words .*predict --split-words"),
         ("nowhere.conllu", "corpus file .* not found"),
         ("nothing", "corpus file .* not found"),
     ],

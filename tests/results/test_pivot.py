@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.pivot import CROSS, SAME, SHOWN, sections
 from crosslens.results.record import COLUMNS, Record, Results
@@ -94,6 +95,13 @@ def test_a_layer_that_lacks_a_pair_is_not_the_best():
     assert Results.of(decoder).best_layer() == 2
     with pytest.raises(RequestError, match="no layer has a value for every pair"):
         Results.of([*by_layer("en-fr", (0.1, None)), *by_layer("en-de", (None, 0.1))]).best_layer()
+
+
+def test_untrained_encoders_in_a_table_of_their_own_are_called_so():
+    tuned = [dataclasses.replace(row, task="pos", state="fine-tuned") for row in by_layer("en-fr", (0.5, 0.6))]
+    columns = {**Condition.read({"layers": "0-12"}).columns, "state": "untrained"}
+    _, untrained = sections(Results.of([*tuned, *by_layer("en-fr", (0.1, 0.2), **columns)]))
+    assert untrained.records.table().index.tolist() == [("untrained", "en-fr", "cka")]
 
 
 def test_the_best_layer_of_what_has_none_or_several_measures():

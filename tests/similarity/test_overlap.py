@@ -79,6 +79,15 @@ def test_from_the_command_line(run, tiny_bert):
     assert status == 0
 
 
+def test_the_overlap_of_a_fine_tuned_model_is_recorded_under_the_encoder_of_its_scores(run, tiny_bert, treebanks):
+    trained = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--set", "epochs=1", "--keep-model", "--device", "cpu")
+    assert run("finetune", "pos", tiny_bert, *trained, "--out", "tagger")[0] == 0
+    status, _, said = run("overlap", "tagger/model", "--train", "ud/en_toy", "--test", "ud/fr_pud", "--out", "out")
+    assert status == 0, said
+    names = [set(read_results(f"{name}/results.csv").records["encoder"].to_pylist()) for name in ("tagger", "out")]
+    assert names[0] == names[1]
+
+
 def test_the_overlap_of_tokens_has_an_interval_around_it_and_that_of_types_none(encoder):
     """Of 40 sentences, half have the words of the training data: the interval is about that of 40 throws of a coin."""
     test = corpus(*["the cat", "chien voit"] * 20)

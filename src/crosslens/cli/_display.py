@@ -41,19 +41,22 @@ MANY = 3
 
 
 def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decimals: int = 2) -> None:
-    """Print a table, with means in bold and missing values as a dash.
+    """Print a table, with means in bold, missing values as a dash, and missing names, as of languages, as ``?``.
 
     Columns that do not fit the terminal continue in a further table below. Columns named in
     ``frame.attrs["differences"]`` are printed with a sign. In a terminal they have the colours of `LEVELS`, and three
     or more named in ``frame.attrs["profile"]`` are drawn as a sparkline of losses too.
     """
-    from crosslens.report.table import Cell
-    from crosslens.results.pivot import CROSS, SAME, writers
+    import pandas as pd
 
-    means = [(key[0] if isinstance(key, tuple) else key) in (SAME, CROSS) for key in frame.index]
-    labels = [
-        " ".join(str(part) for part in (key if isinstance(key, tuple) else (key,)) if str(part)) for key in frame.index
-    ]
+    from crosslens.report.table import Cell
+    from crosslens.results.pivot import CROSS, SAME, UNKNOWN, writers
+
+    keys = [key if isinstance(key, tuple) else (key,) for key in frame.index]
+    means = [key[0] in (SAME, CROSS) for key in keys]
+    # A missing name is NaN in pandas; as text that would be Min Nan (nan).
+    names = [[UNKNOWN if pd.isna(part) else str(part) for part in key] for key in keys]
+    labels = [" ".join(filter(None, parts)) for parts in names]
     columns = {
         str(name): [write(value) for value in frame[name]] for name, write in writers(frame, decimals=decimals).items()
     }

@@ -28,13 +28,14 @@ def load_subject(name: str, reading: Mapping[str, Any], *, device: str | None) -
 
     Of the options, ``--precision`` and ``--quantize`` keep an encoder small in memory from the beginning.
     """
+    from crosslens.cli._interventions import read_with
     from crosslens.encoders.load import load_encoder
     from crosslens.training.checkpoint import is_model, load_model
 
+    precision, quantize = reading.get("precision") or "float32", reading.get("quantize")
     if is_model(name):
         model = load_model(name, device=device)
-        return model.encoder, model
-    precision, quantize = reading["precision"] or "float32", reading["quantize"]
+        return read_with(model.encoder, {"quantize": quantize}), model  # rounded before layers are re-initialised
     return load_encoder(name, precision=precision, quantize=quantize, device=device), None
 
 

@@ -67,6 +67,7 @@ def command(
     from crosslens.data.scripts import script_name
     from crosslens.encoders.load import load_encoder
     from crosslens.errors import RequestError
+    from crosslens.lab.presets import given_name
     from crosslens.unseen.advice import advise
     from crosslens.unseen.rule import read_rule
 
@@ -129,7 +130,7 @@ def command(
         }
         for scheme, evidence in advice.evidence.items()
     }
-    title = f"{language}: coverage of {corpus.name} by the tokenizer of {encoder}"
+    title = f"{language}: coverage of {corpus.name} by the tokenizer of {given_name(encoder)}"
     print_table(pd.DataFrame.from_dict(texts, orient="index"), title=title, decimals=1)
     expected = {("", way.source): {"expected": way.expected} for way in advice.ways}
     transfers = {

@@ -108,6 +108,7 @@ def words(
     crosslens align words E --against F --pair en-fr --text en=raw/en,fr=raw/fr --out words
     crosslens align words wiki.en.vec --against wiki.fr.vec --pair en-fr --out fasttext
     """
+    from crosslens.errors import RequestError
     from crosslens.files import refuse_existing
 
     refuse_existing(out)
@@ -120,6 +121,11 @@ def words(
     from crosslens.corpora.dictionaries import load_dictionary
     from crosslens.data.formats.text import cut_words
 
+    static = [name for name in (encoder, against) if name and is_static(name)]
+    if texts and static:
+        raise RequestError(
+            f"--text: {static[0]} has static vectors, which no text changes", hint="leave out --text, or name encoders"
+        )
     mapping_name: Any = mapping or ("procrustes" if against else "identity")
     retrieval: Any = method or "csls"
     baselines = _baselines(baseline, mapping_name)
@@ -428,11 +434,18 @@ def _baselines(text: str | None, mapping: "Mapping") -> "tuple[Baseline, ...]":
 
 
 def _languages(pair: str, corpus: str | None = None, data: str | None = None) -> tuple[str, str]:
-    """Return the languages of ``--pair``, after checking that the parallel corpus has them."""
+    """Return the languages of ``--pair``, after checking that the parallel corpus has them, and that they are two."""
     from crosslens.corpora.parallel import list_languages
     from crosslens.data.language_pairs import split_pair
+    from crosslens.errors import RequestError
 
-    return split_pair(pair, list_languages(corpus, data=data) if corpus else ())
+    languages = split_pair(pair, list_languages(corpus, data=data) if corpus else ())
+    if corpus and languages[0] == languages[1]:
+        raise RequestError(
+            f"--pair {pair}: parallel sentences are in two languages",
+            hint=f"`crosslens compare ENCODER --against ENCODER --pairs {pair}` compares two encoders of one language",
+        )
+    return languages
 
 
 def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:

@@ -151,6 +151,7 @@ def command(
 
     from crosslens.cli._display import print_records, print_table, progress, say
     from crosslens.encoders import reinit
+    from crosslens.lab.presets import given_name
 
     loaded, model = load_subject(encoder, reading, device=device)
     if random_init:
@@ -179,7 +180,8 @@ def command(
     if other_model is not None:
         results = of_second_model(results, other_model)
     write_results(results, out)
-    title = f"similarity of {len(parallel)} parallel sentences, {encoder}" + (f" and {against}" if against else "")
+    encoders = " and ".join(given_name(name) for name in (encoder, against) if name)
+    title = f"similarity of {len(parallel)} parallel sentences, {encoders}"
     if as_json:
         print_records(results)
     else:

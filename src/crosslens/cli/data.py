@@ -4,6 +4,8 @@ import shlex
 
 import click
 
+from crosslens.cli._options import split_names
+
 
 @click.group("data")
 def command() -> None:
@@ -42,7 +44,7 @@ def get(
     published = find_published(name, release=release, url=url)
     say(published.title)
     say(f"licence: {published.licence}; see {published.source}")
-    chosen = [language for language in languages.split(",") if language] if languages else None
+    chosen = split_names(languages) if languages else None
     with progress() as bar:
         folder = download(
             name, into or cache_folder(), release=release, languages=chosen, url=url, sha256=sha256, progress=bar

@@ -33,15 +33,13 @@ def command(encoder: str, train: str, test: str, out: str, data: str | None, as_
     refuse_existing(out)
 
     from crosslens.cli._display import print_records, print_table
-    from crosslens.cli._evaluation import load_tests, write_results
+    from crosslens.cli._evaluation import load_subject, load_tests, write_results
     from crosslens.corpora.catalogue import load_corpus
-    from crosslens.encoders.load import load_encoder
     from crosslens.similarity.overlap import subword_overlap
 
     tests = load_tests(test, data=data)
-    results = subword_overlap(
-        load_encoder(encoder, device="cpu"), train=load_corpus(train, split="train", data=data), tests=tests
-    )
+    loaded, _ = load_subject(encoder, {}, device="cpu")
+    results = subword_overlap(loaded, train=load_corpus(train, split="train", data=data), tests=tests)
     write_results(results, out)
     if as_json:
         print_records(results)

@@ -24,26 +24,35 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     Every command that takes a corpus also takes ud/ug_udt@uyghur-latin, without a file. A .tsv table has one letter and
     its replacement per line, separated by a tab.
     """
+    from crosslens.errors import RequestError
     from crosslens.files import refuse_existing, write_finished, write_text
 
     path = refuse_existing(out)
 
     from crosslens.cli._display import say
     from crosslens.corpora.catalogue import load_corpus, load_text, names_text
-    from crosslens.data.formats import conllu, iob, tsv
+    from crosslens.data.formats import CONLLU, FORMATS, IOB2, LABELLED, Format
     from crosslens.data.sentence import Sentence
     from crosslens.data.transliteration import transliterate
 
     raw = names_text(corpus)
-    written = transliterate(load_text(corpus, data=data) if raw else load_corpus(corpus, data=data), scheme)
+    read = load_text(corpus, data=data) if raw else load_corpus(corpus, data=data)
+    known: tuple[Format, ...] = LABELLED
+    if raw:
+        known = ()
+    elif isinstance(read[0], Sentence):
+        known = (CONLLU if read.sentences[0].entities is None else IOB2,)
+    ending = path.suffix.lower()
+    if ending in FORMATS and FORMATS[ending] not in known:
+        endings = " or ".join(format.ending for format in known) or ".txt"
+        raise RequestError(f"--out {out}: {corpus} is written as {endings}", hint=f"name a file that ends in {endings}")
+    written = transliterate(read, scheme)
 
     def write(path: Path) -> None:
-        if raw:
+        if not known:
             write_text(path, "".join(f"{item.text}\n" for item in written))
-        elif isinstance(written[0], Sentence):
-            (iob if written.sentences[0].entities is not None else conllu).write(written, path)
         else:
-            tsv.write(written, path)
+            next((format for format in known if format.ending == ending), known[0]).write(written, path)
 
     write_finished(path, write)
     say(f"{out}: {len(written):,} items of {written.name}, language {written.language or 'unknown'}")

@@ -459,6 +459,10 @@ def _load_path(name: str, format: Format | None) -> Corpus:
     if not path.exists():
         if _NAME.match(name):
             collection = name.partition("/")[0]
+            if collection == RAW:
+                raise DataError(
+                    f"{name!r} is raw text without words", hint="`crosslens predict --split-words` reads it"
+                )
             raise DataError(f"{name!r}: unknown collection {collection!r}", hint=suggest(collection, COLLECTIONS))
         if name.startswith(tuple(f"{collection}/" for collection in COLLECTIONS)):
             raise DataError(f"{name!r} is not a valid corpus name", hint="write for example ud/en_ewt:train[:200]")

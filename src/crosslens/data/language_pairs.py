@@ -19,8 +19,8 @@ def split_pair(pair: str, languages: Collection[str] = ()) -> tuple[str, str]:
 
     Args:
         pair: two language tags joined by a hyphen.
-        languages: available languages, to resolve tags with hyphens such as ``zh-Hant``; if empty, the pair is split
-            by the form of the tags.
+        languages: available languages, to resolve tags with hyphens such as ``zh-Hant``; pairs of other languages are
+            split by the form of the tags.
 
     Raises:
         RequestError: if ``pair`` does not consist of two languages.
@@ -30,7 +30,7 @@ def split_pair(pair: str, languages: Collection[str] = ()) -> tuple[str, str]:
     valid = [split for split in splits if all(language in (*languages, "*") for language in split)]
     if not valid and len(parts) == 2 and all(parts):
         valid = splits
-    if not valid and not languages:
+    if not valid:  # whoever reads the corpus says which language it lacks
         valid = [split for split in splits if all(_TAG.fullmatch(language) for language in split)]
     if not valid:
         raise RequestError(f"{pair!r} is not a language pair", hint="write it as en-fr")

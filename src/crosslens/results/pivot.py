@@ -153,8 +153,11 @@ def layer_table(results: Results) -> "pandas.DataFrame":
     kept = results.records.to_pylist()
     if all(record["measure"] is None and record["layer"] is None for record in kept):
         raise RequestError("these results contain no similarities")
+    named = ("encoder", "task", "condition", "settings", "corpus")
+    # A table of untrained or otherwise changed encoders alone must say so.
+    changed = any(not condition_of(text).difference.is_reference for text in {record["condition"] for record in kept})
     varying = [
-        name for name in ("encoder", "task", "condition", "settings", "corpus") if len({r[name] for r in kept}) > 1
+        name for name in named if (name == "condition" and changed) or len({record[name] for record in kept}) > 1
     ]
     pairs = {(r["source"], r["target"]) for r in kept}
     kinds = [name for name in VARIANTS if len({(r["source"], r["target"], r[name]) for r in kept}) > len(pairs)]

@@ -180,7 +180,8 @@ def correlations(
     Args:
         results: scores and similarities, of one study or combined.
         measures: similarity measures.
-        layers: ``mean`` over all layers, including the embeddings, or ``each`` layer separately.
+        layers: ``mean`` over all layers, including the embeddings, or ``each`` layer separately; measures of texts have
+            none.
         control: names from `CONFOUNDS`, for partial correlation.
         coefficient: correlation coefficient.
         outcome: ``gap``, or ``score`` for the target score itself, which needs no same-language score.
@@ -405,7 +406,7 @@ def _similarities(
             table = cells(similar, rows=("target", "partner"), columns=("layer",))
             confounds = {name: _confound(name, similar, test_sizes, measure) for name in control}
             each_layer = [(layer, (layer,)) for layer in table.columns if layer is not None]
-            for layer, columns in [(None, table.columns)] if layers == "mean" else each_layer:
+            for layer, columns in [(None, table.columns)] if layers == "mean" or measure in OF_TEXT else each_layer:
                 means = {row: mean_of([table.get(row, column) for column in columns]).mean for row in table.rows}
                 # Multilingual encoders, and bilingual ones in version 1 of the results, have no partner here.
                 by_target = {
