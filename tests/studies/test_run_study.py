@@ -236,6 +236,17 @@ def test_similarity_before_and_after_training(study, treebanks, tmp_path):
     assert frame["value"].nunique() == 20
 
 
+def test_what_is_named_twice_is_answered_once(study, treebanks, tmp_path):
+    source = study.data.tasks["pos"]["en"].model_copy(update={"tests": ("ud/en_pud", "ud/en_pud:test", "ud/*_pud")})
+    data = study.data.model_copy(update={"tasks": {"pos": {"en": source, "english": source}}})
+    looks = Similarity(of=("pretrained", "pretrained"), measures=("cka", "cka"))
+    twice = study.model_copy(update={"data": data, "similarity": looks, "seeds": (1,)})
+    run(twice, tmp_path, treebanks)
+    records = read_results(results_of(tmp_path))
+    assert len(records) == 2 * 2 + 5  # conditions and corpora, and layers
+    assert len(records.to_pandas().drop_duplicates()) == len(records)
+
+
 def test_what_the_data_do_not_have_is_told_before_anything_runs(study, treebanks, tmp_path):
     for change, words in (
         ({"tasks": ("ner",)}, "toy: its data has no task 'ner'"),
