@@ -11,6 +11,7 @@ from crosslens.lab.presets import find_laboratory
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.probes import PROBES, find_probe
 from crosslens.settings import read_settings, replace_settings
+from crosslens.studies.study import Data
 from crosslens.tasks import TASKS, find_task
 from crosslens.training.recipe import RECIPES
 
@@ -59,6 +60,14 @@ def test_first_sentences_are_one_or_two_or_all(find):
     for wrong in ("3", "0", "few"):
         with pytest.raises(RequestError, match=f"sentences={wrong}"):
             find({"sentences": wrong})
+
+
+def test_an_override_changes_one_setting_and_no_alias_of_it(tmp_path):
+    sources = "{pos: {en: &en {train: a, tests: [b]}}, ner: {en: *en, de: {<<: *en, train: c}}}"
+    (tmp_path / "s.yaml").write_text(f"tasks: {sources}\n")
+    data = read_settings(tmp_path / "s.yaml", Data, overrides={"tasks.pos.en.train": "x", "tasks.ner.de.tests": "[y]"})
+    trained = {(task, name): (each.train, each.tests) for task in data.tasks for name, each in data.tasks[task].items()}
+    assert trained == {("pos", "en"): ("x", ("b",)), ("ner", "en"): ("a", ("b",)), ("ner", "de"): ("c", ("y",))}
 
 
 @pytest.mark.parametrize(

@@ -155,15 +155,16 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
         raise RequestError(f"{path}: expected settings of the form `name: value`")
     if _size(document) > MOST_VALUES:
         raise RequestError(f"{path}: more than {MOST_VALUES:,} values", hint="aliases (*) repeat what they refer to")
+    values = _plain(document)  # copies the values of aliases (*), so that an override changes only what it names
     for setting, value in (overrides or {}).items():
         try:
-            parsed = YAML(typ="safe", pure=True).load(value)
+            parsed = _plain(YAML(typ="safe", pure=True).load(value))
         except (YAMLError, RecursionError) as error:
             reason = str(getattr(error, "problem", None) or error).splitlines()[0]
             raise RequestError(f"--set {setting}={value}: invalid YAML: {reason}") from None
-        _override(document, setting, parsed)
+        _override(values, setting, parsed)
     try:
-        return model.model_validate(_plain(document))
+        return model.model_validate(values)
     except ValidationError as error:
         lines = [_explain(path, document, problem, overrides or {}) for problem in problems_of(error, model)]
         raise RequestError("\n".join(lines)) from None

@@ -1,7 +1,7 @@
 import dataclasses
 
 from crosslens.encoders.condition import Condition
-from crosslens.results.record import Record, Results
+from crosslens.results.record import Record, Results, read_results
 from toy_commands import finetune, rows_of
 
 
@@ -76,3 +76,10 @@ def test_results_are_put_together(run, tiny_bert):
     assert (status, "output: all.csv exists already" in said) == (2, True)
     status, _, said = run("results", "nothing")
     assert (status, "no such results file" in said) == (2, True)
+
+
+def test_several_files_are_written(run, tmp_path):
+    score = Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=90.0, seed=1)
+    Results.of([score]).write(tmp_path / "results.csv")
+    assert run("results", "results.csv", "--csv", "a.csv", "--parquet", "b.parquet")[0] == 0
+    assert read_results(tmp_path / "a.csv").records.equals(read_results(tmp_path / "b.parquet").records)

@@ -27,7 +27,7 @@ def test_data_without_annotation_are_refused_before_an_encoder_is_loaded(treeban
 
 def test_the_dev_data_are_those_of_the_training_data_where_they_are_needed(treebanks):
     def dev_of(**settings):
-        tests = ["ud/en_pud", "ud/*_pud"]  # each is evaluated once
+        tests = ["ud/en_pud", "ud/en_pud:test", "ud/*_pud"]  # each is evaluated once
         request = check_finetuning(
             "pos", train="ud/en_toy", tests=tests, recipe="small", settings=settings, data=str(treebanks)
         )

@@ -9,7 +9,7 @@ import pytest
 import crosslens.runs.answer as answering
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.reinit import random_init
-from crosslens.errors import EncoderError, RequestError
+from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.results.record import read_results
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import Context, execute
@@ -17,7 +17,7 @@ from crosslens.runs.status import status
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
-from crosslens.studies.study import Data, Similarity, Source, Study
+from crosslens.studies.study import Data, Selection, Similarity, Source, Study
 from crosslens.training.checkpoint import load_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
@@ -236,6 +236,17 @@ def test_similarity_before_and_after_training(study, treebanks, tmp_path):
     assert frame["value"].nunique() == 20
 
 
+def test_what_is_named_twice_is_answered_once(study, treebanks, tmp_path):
+    source = study.data.tasks["pos"]["en"].model_copy(update={"tests": ("ud/en_pud", "ud/en_pud:test", "ud/*_pud")})
+    data = study.data.model_copy(update={"tasks": {"pos": {"en": source, "english": source}}})
+    looks = Similarity(of=("pretrained", "pretrained"), measures=("cka", "cka"))
+    twice = study.model_copy(update={"data": data, "similarity": looks, "seeds": (1,)})
+    run(twice, tmp_path, treebanks)
+    records = read_results(results_of(tmp_path))
+    assert len(records) == 2 * 2 + 5  # conditions and corpora, and layers
+    assert len(records.to_pandas().drop_duplicates()) == len(records)
+
+
 def test_what_the_data_do_not_have_is_told_before_anything_runs(study, treebanks, tmp_path):
     for change, words in (
         ({"tasks": ("ner",)}, "toy: its data has no task 'ner'"),
@@ -248,6 +259,13 @@ def test_what_the_data_do_not_have_is_told_before_anything_runs(study, treebanks
     missing = Data(tasks={"pos": {"en": Source(train="ud/en_toy", tests=("ud/xx_pud",))}})
     with pytest.raises(RequestError, match="corpus 'ud/xx_pud' not found"):
         run(study.model_copy(update={"data": missing}), tmp_path, treebanks)
+    plain = tmp_path.with_suffix(".txt")
+    plain.write_text("the cat sees a small dog .\n", "utf-8")
+    for role, value in (("train", str(plain)), ("dev", str(plain)), ("tests", ["ud/fr_pud", str(plain)])):
+        source = Source(**{"train": "ud/en_toy", "dev": "ud/en_toy:dev", "tests": ("ud/en_pud",), role: value})
+        unlabelled = {"data": Data(tasks={"pos": {"en": source}}), "select": (Selection(rule="best"),)}
+        with pytest.raises(DataError, match=r"\.txt has no upos"):
+            run(study.model_copy(update=unlabelled), tmp_path, treebanks)
     assert Store(tmp_path).ids() == []
 
 

@@ -146,6 +146,7 @@ def test_norwegian_is_a_language(tmp_path):
             LEAST + "conditions: [{layer: 1}]\n",
             "study.yaml:4: conditions.0.layer: unknown setting; did you mean 'layers'",
         ),
+        (LEAST + "grid: {epochs: [1, 2], batch: [8, 9, 8]}\n", "study.yaml:4: grid.batch: has duplicates: 8"),
         (LEAST + "grid: {each: seed}\n", "study.yaml:4: grid.each: input should be 'condition' or 'task'"),
         ("name: My Study\nencoder: e\ndata: lab\n", "study.yaml:1: name: "),
         ("name: mine\ndata: lab\n", "encoder: field required"),

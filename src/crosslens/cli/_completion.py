@@ -67,10 +67,10 @@ def install(shell: str, command: "click.Command", *, home: Path) -> list[Path]:
         return [file]
     settings = home / f".{shell}rc"
     line = f". '{file}'"
-    before = settings.read_text("utf-8") if settings.exists() else ""
-    if line in before.splitlines():
+    before = settings.read_bytes() if settings.exists() else b""  # in any encoding
+    if line.encode() in before.splitlines():
         return [file]
-    gap = "" if not before or before.endswith("\n") else "\n"
+    gap = "" if not before or before.endswith(b"\n") else "\n"
     with settings.open("a", encoding="utf-8") as stream:
         stream.write(f"{gap}{line}\n")
     return [file, settings]

@@ -13,11 +13,17 @@ if TYPE_CHECKING:
 @click.command("results")
 @click.argument("paths", nargs=-1, required=True)
 @click.option(
-    "--csv", "--parquet", "--json", "file", metavar="FILE", help="File for all records, in the format of its ending."
+    "--csv",
+    "--parquet",
+    "--json",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="File for all records, in the format of its ending; repeatable.",
 )
 @click.option("--metric", metavar="NAME", help="Metric to show, or all [default: the main metric of each task].")
 @sort_option
-def command(paths: tuple[str, ...], file: str | None, metric: str | None, sort: "Order") -> None:
+def command(paths: tuple[str, ...], files: tuple[str, ...], metric: str | None, sort: "Order") -> None:
     """Merge the results in PATHS (files, folders of runs, or folders searched recursively), and print their tables.
 
     If they include a reference, the other conditions are shown as differences from it.
@@ -28,12 +34,12 @@ def command(paths: tuple[str, ...], file: str | None, metric: str | None, sort: 
     from crosslens.report.incomplete import not_evaluated
     from crosslens.runs.recorded import read_results
 
-    if file:
+    for file in files:
         refuse_existing(file, what="output")
     results = read_results(*paths, encoded=True)
     metrics = {name for (name,), _ in results.groups("metric") if name is not None}
     if metric not in (None, "all", *metrics):
         raise RequestError(f"these results have no metric {metric!r}", hint=suggest(metric, [*sorted(metrics), "all"]))
-    if file:
+    for file in files:
         write_finished(file, results.write)
     show_tables(results, metric=metric, sort=sort, notes=not_evaluated(paths))

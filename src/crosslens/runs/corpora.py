@@ -60,9 +60,13 @@ class Corpora:
         return corpus
 
     def matching(self, patterns: Sequence[str]) -> list[str]:
-        """Return the corpus names that match the patterns, without duplicates."""
-        names = [name for pattern in patterns for name in match_corpora(pattern, data=self.data)]
-        return list(dict.fromkeys(names))
+        """Return the corpus names that match the patterns; a corpus that has several names is there once."""
+        names: dict[tuple[str, str | None], str] = {}
+        for pattern in patterns:
+            for name in match_corpora(pattern, data=self.data):
+                corpus = self.corpus(name)
+                names.setdefault((corpus.name, corpus.language), name)
+        return list(names.values())
 
 
 def refuse_changed(name: str, digest: str, planned: str) -> None:

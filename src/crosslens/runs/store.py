@@ -130,9 +130,9 @@ class Store:
     def collect(self, study: str) -> Results:
         """Collect the results of a study: the records that answer its questions, with the study's columns.
 
-        Unfinished runs and unanswered questions are skipped. The scores of several best settings of a search are
-        averaged, and their ``run`` names all of these runs. If the study was planned with another version of training
-        or scoring, the ``settings`` column of its records says so.
+        Unfinished runs and unanswered questions are skipped, and what is asked twice is there once. The scores of
+        several best settings of a search are averaged, and their ``run`` names all of these runs. If the study was
+        planned with another version of training or scoring, the ``settings`` column of its records says so.
 
         Args:
             study: name of a study that was planned in this store.
@@ -145,7 +145,7 @@ class Store:
             return self._finished(study)
         now = versions.current()
         older = [f"{name}={number}" for name, number in plan["versions"].items() if now.get(name) != number]
-        collected = []
+        collected: dict[tuple[Any, ...], Results] = {}  # sources with the same training data ask the same
 
         @lru_cache(RUNS_IN_MEMORY)
         def answers_of(run: str) -> dict[str | None, Results]:
@@ -160,13 +160,16 @@ class Store:
                     owned = KINDS[kind].owns
                     columns = {name: value for name, value in views[0]["columns"].items() if name not in owned}
                     columns["run"] = " ".join(view["run"] for view in views)
+                    key = (question, *columns.values())
+                    if key in collected:
+                        continue
                     records = mean_of_runs([by_question[question] for by_question in answers])
                     records = records.with_columns(**columns, study=study)
                     if older:
                         settings = records.records["settings"][0].as_py()
                         records = records.with_columns(settings=" ".join(filter(None, [settings, *older])))
-                    collected.append(records)
-        return concatenated(collected)
+                    collected[key] = records
+        return concatenated(collected.values())
 
     def _finished(self, study: str) -> Results:
         """Read the results that a finished study wrote."""
@@ -381,7 +384,8 @@ def _together(views: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     for place, view in enumerate(views):
         shared = {name: value for name, value in view["columns"].items() if name != "run"}
         key = json.dumps([shared, view["questions"]], sort_keys=True) if view.get("tuned") else place
-        groups.setdefault(key, []).append(view)
+        group = groups.setdefault(key, [])
+        group += [] if view in group else [view]
     return list(groups.values())
 
 

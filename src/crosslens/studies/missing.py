@@ -149,7 +149,8 @@ def leave_out(
     select = study.select and tuple(rule for rule in study.select if _named(rule.oracle, "dev") not in absent)
     for task, name, source in sources if select != () else ():
         tests = tuple(test for test in source.tests if _named(test, "test") not in absent)
-        trained = {_named(source.train, "train"), *_dev_corpora(study, data, task, source)}
+        devs = (_named(dev, "dev") for dev in _dev_corpora(study, data, task, source))
+        trained = {_named(source.train, "train"), *devs}
         kept = source.model_copy(update={"tests": tests})
         if not trained.isdisjoint(absent):
             continue
@@ -248,9 +249,9 @@ def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: st
 
 
 def _dev_corpora(study: Study, data: Data, task: str, source: Source) -> set[str]:
-    """The development corpus of a source, with its split, if weights or settings are selected on it."""
+    """The development corpus of a source, if weights or settings are selected on it."""
     recipes = (study.recipe_of(task, condition, default=data.recipe) for condition in study.conditions)
-    return {_named(source.dev_corpus, "dev")} if any(map(study.reads_dev, recipes)) else set()
+    return {source.dev_corpus} if any(map(study.reads_dev, recipes)) else set()
 
 
 def _splits(probing: Probing) -> list[tuple[str, str]]:

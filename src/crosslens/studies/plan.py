@@ -40,7 +40,7 @@ from crosslens.studies.base_encoders import BaseEncoders
 from crosslens.studies.data_sets import find_data
 from crosslens.studies.missing import ChosenSource, Missing, MissingCorpora, find_missing, has_text, leave_out
 from crosslens.studies.study import Grid, Probing, Source, Study
-from crosslens.tasks import find_task
+from crosslens.tasks import Task, find_task
 from crosslens.training.recipe import Recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
@@ -120,7 +120,7 @@ def plan(
 
     Raises:
         RequestError: for unknown data, tasks, sources or layers.
-        DataError: if corpora are missing, or nothing is left without them.
+        DataError: if corpora are missing, nothing is left without them, or one lacks the annotation of its task.
     """
     listener = listening(progress)
     planner = _Planner(study, store, corpora or Corpora(), cache, listener, skip_missing=skip_missing)
@@ -197,6 +197,7 @@ class _Planner:
                     raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
         self.waiting = 0
         self.notes: list[str] = []
+        self.checked: set[tuple[str, str, str]] = set()
         sources = self._sources()
         self.missing = find_missing(study, sources, self.data, folder=corpora.data)
         self.absent = {missing.corpus for missing in self.missing}
@@ -279,7 +280,7 @@ class _Planner:
             if base is None:
                 self.waiting += 1
                 continue
-            tests = [Score(test, selected.settings) for test in self._tests(source, partner)]
+            tests = [Score(test, selected.settings) for test in self._tests(source, partner, selected.value)]
             if full.swapped_with is not None:
                 other = self.encoders.producer_run(full.swapped_with, seed, source, partner)
                 if other is None or not self.store.path(other.id).is_dir():
@@ -382,13 +383,16 @@ class _Planner:
         train, test = self._ref(probing.train, "train"), self._ref(probing.test, "test")
         return ProbeQuestion(probing.probe, settings, train, test, dev, probing.inputs, probing.seed)
 
-    def _tests(self, source: Source, partner: str | None) -> tuple[CorpusRef, ...]:
-        """Test corpora of a source; for a bilingual encoder, only those in its two languages."""
-        return tuple(
-            self._ref(test)
+    def _tests(self, source: Source, partner: str | None, task: Task | None = None) -> tuple[CorpusRef, ...]:
+        """Test corpora of a source, labelled for a task; for a bilingual encoder, only those in its two languages."""
+        tests = [
+            test
             for test in self.corpora.matching(source.tests)
             if partner is None or self.corpora.corpus(test).language in (partner, self._train(source).language)
-        )
+        ]
+        for test in tests if task is not None else ():
+            self._labelled(task, test)
+        return tuple(map(self._ref, tests))
 
     def _pretrained(self) -> Iterator[PretrainRun]:
         """Yield the pretraining runs, each once."""
@@ -432,17 +436,26 @@ class _Planner:
     def _train(self, source: Source) -> Corpus:
         return self.corpora.corpus(source.train, split="train")
 
+    def _labelled(self, task: Task, name: str, split: str = "test") -> Corpus:
+        """Load a corpus, and check its annotation: runs would find that it lacks some only after their training."""
+        corpus = self.corpora.corpus(name, split=split)
+        if (task.name, name, split) not in self.checked:
+            task.check(corpus)
+            self.checked.add((task.name, name, split))
+        return corpus
+
     def _ref(self, name: str, split: str = "test") -> CorpusRef:
         corpus = self.corpora.corpus(name, split=split)
         return CorpusRef(corpus.name, corpus.digest)
 
     def _training(self, task: str, name: str, source: Source, condition: Condition) -> Training:
         recipe = self.study.recipe_of(task, condition, default=self.data.recipe)
-        train = self._train(source)
-        dev = self.corpora.corpus(source.dev_corpus, split="dev") if self.study.reads_dev(recipe) else None
+        chosen = find_task(task, recipe.task)
+        train = self._labelled(chosen, source.train, "train")
+        dev = self._labelled(chosen, source.dev_corpus, "dev") if self.study.reads_dev(recipe) else None
         return Training(
             task,
-            dict(find_task(task, recipe.task).settings),
+            dict(chosen.settings),
             name,
             train.language,
             self._ref(source.train, "train"),
@@ -467,7 +480,7 @@ class _Planner:
                     hint="choose another schedule, such as `set: {schedule: linear}`",
                 )
             if recipe.needs_dev:
-                dev = self.corpora.corpus(rule.oracle or source.dev_corpus, split="dev")
+                dev = self._labelled(training.value, rule.oracle or source.dev_corpus, "dev")
             if rule.oracle and dev is not None and dev.language == train.language:
                 raise RequestError(
                     f"{self.study.name}: {rule.oracle} is in the source language, so it is not an oracle",

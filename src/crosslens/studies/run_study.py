@@ -90,7 +90,7 @@ def run_study(
 
     Raises:
         RequestError: if the study names something unknown, or ``only`` is not one of its runs.
-        DataError: if corpora are missing, or nothing is left without them.
+        DataError: if corpora are missing, nothing is left without them, or one lacks the annotation of its task.
         StoreError: if the folder cannot be written to, or is on a file system without locks.
     """
     chosen = find_executor(executor, workers=workers, options=options)

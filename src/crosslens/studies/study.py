@@ -117,6 +117,13 @@ class Grid(Strict):
 
     @model_validator(mode="after")
     def _enough(self) -> "Grid":
+        problems = [
+            Problem((name,), f"has duplicates: {', '.join(map(str, repeated))}")
+            for name, values in self.axes.items()
+            if (repeated := _repeated(values))
+        ]
+        if problems:
+            raise InvalidSettings(problems)
         tried = math.prod(map(len, self.axes.values()))
         if self.best > tried:
             raise ValueError(f"the best {self.best} of {tried} settings cannot be chosen; list more values")

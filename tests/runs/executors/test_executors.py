@@ -96,6 +96,7 @@ def test_workers_share_the_gpus_in_turn(monkeypatch):
     assert _devices(None, None) == _devices("cuda", None) == gpus
     assert _devices(None, 5) == [*gpus, *gpus, "cuda:0"]
     assert _devices("cuda:1", 2) == ["cuda:1"] * 2
+    assert (_devices("cuda:1", None), _devices("mps", None)) == (["cuda:1"], ["mps"])
     assert _devices("cpu", 3) == ["cpu"] * 3
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     assert _devices(None, 2) == ["cpu"] * 2

@@ -147,6 +147,12 @@ def test_a_script_without_a_guard_is_told_so_once_and_no_run_has_failed(study, t
     assert not list((tmp_path / "store" / "failed").iterdir())
 
 
+def test_a_script_on_standard_input_is_refused(tmp_path):
+    script = "from crosslens.runs.executors import find_executor\nfind_executor('processes')\n"
+    ended = subprocess.run([sys.executable, "-"], input=script, capture_output=True, text=True, check=False)
+    assert "worker processes cannot import a script that is read from standard input" in ended.stderr
+
+
 def test_workers_end_with_their_parent_however_it_ends(study, treebanks, tmp_path):
     import psutil
 

@@ -11,7 +11,7 @@ import pytest
 
 import slurm_node
 from crosslens.errors import RequestError, WorkError
-from crosslens.runs.execute import Outcome
+from crosslens.runs.execute import Context, Outcome
 from crosslens.runs.executors import slurm
 from crosslens.runs.store import Store
 from toy_studies import results_of, run
@@ -154,9 +154,25 @@ def test_a_refusal_by_sbatch_is_one_sentence(study, treebanks, tmp_path, command
         run(study, tmp_path / "store", treebanks, executor="slurm")
 
 
-def test_an_option_that_submitit_does_not_know(study, treebanks, tmp_path):
-    with pytest.raises(RequestError, match=r"slurm options: .*partitoin"):
-        run(study, tmp_path, treebanks, executor="slurm", options={"partitoin": "gpu"})
+@pytest.mark.parametrize("option", [{"partitoin": "gpu"}, {"timeout_min": "long"}])
+def test_an_option_that_submitit_does_not_know(tmp_path, option):
+    with pytest.raises(RequestError, match=f"slurm options: .*{next(iter(option))}"):
+        next(slurm.Slurm(None, option).submit([], Context(str(tmp_path))))
+
+
+def test_options_have_their_types_and_replace_the_usual_ones(tmp_path, monkeypatch):
+    settled = {}
+
+    def refuse(executor, **parameters):
+        settled.update(parameters)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(submitit.AutoExecutor, "update_parameters", refuse)
+    options = {"cpus_per_task": "4", "mem_gb": "1.5", "slurm_use_srun": "false", "slurm_partition": "gpu"}
+    with pytest.raises(RequestError, match="enough"):
+        next(slurm.Slurm(2, options).submit([], Context(str(tmp_path))))
+    typed = {"cpus_per_task": 4, "mem_gb": 1.5, "slurm_use_srun": False, "slurm_partition": "gpu"}
+    assert settled == {"name": "crosslens", "slurm_array_parallelism": 2, **typed}
 
 
 def test_a_job_that_leaves_the_queue_without_a_result(study, treebanks, tmp_path, commands, monkeypatch):

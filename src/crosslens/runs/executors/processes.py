@@ -42,6 +42,12 @@ class Processes:
             raise RequestError(f"the executor processes takes no options, but got {', '.join(options)}")
         if getattr(current_process(), "_inheriting", False):  # it is being started, and imports the script
             sys.exit(NESTED)
+        script = getattr(sys.modules["__main__"], "__file__", None)
+        if script is not None and os.path.basename(script) == "<stdin>":
+            raise RequestError(
+                "worker processes cannot import a script that is read from standard input",
+                hint='save it as a file, or call run_study with executor="serial"',
+            )
         self.workers = workers
 
     def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
@@ -74,12 +80,16 @@ class Processes:
                         try:
                             outcome = future.result()
                         except BrokenProcessPool:
-                            if NESTED in _exit_statuses(pools.pop(slot)):
+                            statuses = _exit_statuses(pools.pop(slot))
+                            if NESTED in statuses:
                                 raise RequestError(
                                     "each worker process runs this script again, and with it run_study",
                                     hint='call run_study below `if __name__ == "__main__":`, or with executor="serial"',
                                 ) from None
-                            outcome = lost(run.run, context, "its process died: killed, or out of memory")
+                            reason = "its process died: killed, or out of memory"
+                            if 1 in statuses:  # of a Python error: runs end with an outcome, so it is the script's
+                                reason = "its process ended with an error (printed above) when it imported the script"
+                            outcome = lost(run.run, context, reason)
                         if waiting and outcome.state != "stopped":
                             start(slot)
                         yield outcome
@@ -116,6 +126,8 @@ def _devices(device: str | None, workers: int | None) -> list[str]:
     if device in (None, "cuda") and torch.cuda.is_available():
         count = torch.cuda.device_count()
         return [f"cuda:{slot % count}" for slot in range(workers or count)]
+    if device not in (None, "cpu"):
+        return [device] * (workers or 1)
     # A container or a job on a cluster may use some of the cores only; not every system can tell.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return [device or "cpu"] * (workers or cores or 1)

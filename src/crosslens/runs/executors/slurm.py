@@ -34,7 +34,7 @@ class Slurm:
         except ImportError:
             raise RequestError("the executor slurm needs submitit", hint="pip install 'crosslens[slurm]'") from None
         self.workers = workers
-        self.options = {name: int(value) if value.isdecimal() else value for name, value in (options or {}).items()}
+        self.options = {name: _value(value) for name, value in (options or {}).items()}
 
     def submit(self, runs: Sequence[Asked], context: Context) -> Generator[Outcome, None, None]:
         """Submit runs as one job array, and yield the outcome of each as it ends."""
@@ -43,9 +43,15 @@ class Slurm:
 
         executor = submitit.AutoExecutor(folder=Store(context.store).folder / "tmp" / "slurm")
         parallelism = {"slurm_array_parallelism": self.workers} if self.workers else {}
+        parameters = {"name": "crosslens", "cpus_per_task": 1, **parallelism, **self.options}
         try:
-            executor.update_parameters(name="crosslens", cpus_per_task=1, **parallelism, **self.options)
-        except (NameError, TypeError, ValueError) as error:  # the lines after the first list all parameters
+            executor.update_parameters(**parameters)
+        except (
+            AssertionError,
+            NameError,
+            TypeError,
+            ValueError,
+        ) as error:  # the lines after the first list all parameters
             raise RequestError(f"slurm options: {str(error).splitlines()[0]}") from None
         try:
             with executor.batch():
@@ -112,6 +118,13 @@ class _Job:
         import submitit
 
         return submitit.helpers.DelayedSubmission(self, run, context)
+
+
+def _value(text: str) -> str | bool | int | float:
+    """Convert the text of an option to the type that submitit expects."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return int(text) if text.isdecimal() else float(text) if text.replace(".", "", 1).isdecimal() else text
 
 
 def _queue() -> set[str] | None:
