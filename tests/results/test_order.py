@@ -80,7 +80,7 @@ def test_everything_but_the_order_of_languages_stays():
     for name in ("condition", "measure", "layer"):
         assert ordered.columns.coded(name).values == results.columns.coded(name).values
     assert ordered.sorted("family") is ordered
-    with pytest.raises(RequestError, match="no order of languages 'scores'.*did you mean 'score'"):
+    with pytest.raises(RequestError, match=r"no order of languages 'scores'.*did you mean 'score'"):
         results.table(sort="scores")
 
 
