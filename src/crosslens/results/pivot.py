@@ -223,7 +223,7 @@ def sections(results: Results) -> Iterator[Section]:
     """Yield scores by task, metric, source and encoder, then what was measured by layer, each for one table."""
     scores = results.filter(measure=None)
     for (task, metric, source, encoder), block in groups_of(scores, "task", "metric", "source", "encoder"):
-        title = ", ".join(filter(None, (f"{task or ''} {metric}".strip(), f"source {source}", encoder)))
+        title = ", ".join(filter(None, (f"{task or ''} {metric}".strip(), f"source {source or 'unknown'}", encoder)))
         yield Section(title, block, _averaged_seeds(block))
     measured = Results(results.records.filter(pc.field("measure").is_valid()))
     for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):
