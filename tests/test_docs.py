@@ -66,6 +66,15 @@ def test_every_option_that_is_written_behind_a_command_is_one_of_its(folder):
     assert written > 50
 
 
+def test_every_option_that_a_page_names_alone_is_one_of_some_command():
+    known = set(re.findall(r"--[a-z][a-z-]*", (ROOT / "docs/cli.md").read_text("utf-8")))
+    named = {
+        (page.name, option) for page in PAGES for option in re.findall(r"`(--[a-z][a-z-]*)", page.read_text("utf-8"))
+    }
+    assert len(named) > 50
+    assert {(page, option) for page, option in named if option not in known} == set()
+
+
 def test_the_command_line_reference_is_fresh():
     if f"click=={version('click')}\n" not in (ROOT / "constraints.txt").read_text():
         pytest.skip("another version of click lays help out otherwise")

@@ -48,6 +48,7 @@ def test_what_is_odd_about_a_corpus_is_said(run, tiny_bert, tmp_path):
     assert status == 0
     assert "odd.conllu: gold labels absent from the training data, counted as errors: 2" in said
     assert "odd.conllu: words without subwords, encoded as the unknown token and scored: 1" in said
+    assert "odd.conllu: language unknown, so the score is in no mean: name it, as in fr=odd.conllu" in said
 
 
 def test_failed_work_exits_1_and_leaves_nothing(run, tiny_bert, tmp_path):

@@ -102,7 +102,7 @@ def test_patterns(treebanks):
     assert name_split("ud/en_toy:train[:5]", "dev") == "ud/en_toy:dev"
     with pytest.raises(DataError, match="corpus 'ud/xx_"):
         match_corpora("ud/xx_*", data=treebanks)
-    with pytest.raises(DataError, match="give --dev as well"):
+    with pytest.raises(DataError, match="give dev data as well, or set select=last"):
         name_split("./x.conllu", "dev")
 
 

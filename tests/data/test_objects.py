@@ -100,6 +100,8 @@ def test_a_language_for_what_has_none(treebanks):
         (pd.DataFrame({"text": ["a", "b"], "label": pd.array(["x", pd.NA], "string")}), "data:2: empty label"),
         (pa.table({"text": ["a", None], "label": ["x", "y"]}), "data:2: empty text"),
         (pa.table({"text": ["a", "b"], "label": ["x", None]}), "data:2: empty label"),
+        ([{"text": "a", "label": "x"}], r"item 1 is a dict, not a text or words .*a table, such as pandas.DataFrame"),
+        (pd.DataFrame({"tokens": [["a"]], "upos": [["NOUN"]]}), "but tokens, upos .*parts of speech and trees"),
         ({"title": ["a"]}, "has neither entities, topics nor pairs, but title"),
     ],
 )

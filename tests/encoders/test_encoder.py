@@ -7,7 +7,11 @@ from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
+from crosslens.errors import RequestError
+from crosslens.similarity.compare import compare
+from crosslens.training.finetune import finetune
 from toy_architectures import IDS, MASK, fresh
+from toy_trainings import FAST
 from toys import word_piece
 
 
@@ -79,3 +83,18 @@ def test_it_shows_its_size_and_what_was_changed(encoder):
     assert repr(changed).splitlines()[:3] == lines
     (last,) = repr(changed).splitlines()[3:]
     assert last.strip() == "re-initialised: 32 tensors of layers 1-2; frozen: 5 tensors of layers 0"
+
+
+def test_a_name_or_a_model_in_its_place_is_refused_with_what_to_write(encoder, toy):
+    model = finetune(encoder, "pos", train=toy(), recipe=FAST)
+    calls = (
+        lambda given: random_init(given, "1-2"),
+        lambda given: freeze(given, "0"),
+        lambda given: compare(given, "sample/test", pairs=["en-fr"]),
+        lambda given: finetune(given, "pos", train=toy()),
+    )
+    for call in calls:
+        with pytest.raises(RequestError, match=r"'my-bert' is a str and not an encoder \(xl.load_encoder loads one"):
+            call("my-bert")
+        with pytest.raises(RequestError, match=r"is a TaskModel and not an encoder \(.*of a model it is model.encoder"):
+            call(model)

@@ -222,7 +222,7 @@ def test_dev_data_may_be_given(encoder):
             DataError,
             "file.tsv:4: the label 'xx' occurs only once",
         ),
-        (but(texts(4, seed=1), 3, label=None), texts(4, seed=2), DataError, "file.tsv:4: toy1 has no label"),
+        (but(texts(4, seed=1), 3, label=None), texts(4, seed=2), DataError, "file.tsv:4: has no label"),
         (texts(4, seed=1), texts(4, seed=1), RequestError, "12 of the 12 items of toy1 are also in toy1"),
         (
             texts(4, seed=1, answers={"aa": "cat"}),

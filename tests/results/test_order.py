@@ -8,6 +8,7 @@ import pytest
 
 from crosslens import Results
 from crosslens.cli._display import show_tables
+from crosslens.errors import RequestError
 from crosslens.report.charts.figures import all_figures
 from crosslens.report.layers.by_layer import retrieval
 from crosslens.report.page import make_page
@@ -79,6 +80,8 @@ def test_everything_but_the_order_of_languages_stays():
     for name in ("condition", "measure", "layer"):
         assert ordered.columns.coded(name).values == results.columns.coded(name).values
     assert ordered.sorted("family") is ordered
+    with pytest.raises(RequestError, match=r"no order of languages 'scores'.*did you mean 'score'"):
+        results.table(sort="scores")
 
 
 def test_sorted_results_are_not_sorted_again(monkeypatch):

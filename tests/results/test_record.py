@@ -1,5 +1,7 @@
+import copy
 import csv
 import json
+import pickle
 import threading
 from types import MappingProxyType
 
@@ -130,6 +132,22 @@ def test_adding_filtering_and_grouping():
     assert [key for key, _ in results.groups("ablation")] == [(None,), ("1-2",), ("11-12",)]
     with pytest.raises(RequestError, match=r"no column 'targt'.*did you mean 'target'"):
         results.filter(targt="fr")
+    with pytest.raises(RequestError, match="seed: '1' is no value of this column"):
+        results.filter(seed="1")
+
+
+def test_conditions_are_selected_as_they_are_written_in_a_study():
+    texts = ["none", '{"layers": "1-2"}', '{"freeze": "0-3"}']
+    results = Results.of([Record(condition=text, value=1.0) for text in texts])
+    assert [record.condition for record in results.filter(condition="1-2")] == texts[1:2]
+    assert [record.condition for record in results.filter(condition=["none", texts[2]])] == texts[::2]
+    assert len(results.filter(condition="3-4")) == len(results.filter(condition="?")) == 0
+
+
+def test_records_are_copied_and_make_a_data_frame():
+    results = Results.of(SCORES)
+    assert pickle.loads(pickle.dumps(results[0])) == copy.deepcopy(results[0]) == SCORES[0]
+    assert pd.DataFrame(results)["value"].tolist() == [record.value for record in SCORES]
 
 
 def test_they_are_a_sequence_of_records():

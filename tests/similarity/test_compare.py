@@ -49,6 +49,12 @@ def test_an_encoder_is_like_itself_and_a_redrawn_one_less(encoder, treebanks):
     assert set(drawn.ablation) == {"1"}
 
 
+def test_one_pair_and_measure_need_no_list(encoder, treebanks):
+    pud = load_parallel("ud/pud", data=treebanks)
+    listed = compare(encoder, pud, pairs=["en-fr"], measures=["cka"], baselines=["shuffled"])
+    assert compare(encoder, pud, pairs="en-fr", measures="cka", baselines="shuffled") == listed
+
+
 def test_what_is_not_there(encoder, treebanks):
     pud = load_parallel("ud/pud", data=treebanks)
     with pytest.raises(RequestError, match=r"no measure 'ccka'.*did you mean 'cka'"):

@@ -132,7 +132,7 @@ def test_contradictory_is_contradiction():
             "file.tsv:2: 'entails' is none of the labels",
         ),
         (NLI, [Text(("a",), "neutral")], "file.tsv:1: toy has single texts, where pairs are needed"),
-        (DOCUMENT, [Text(("a",), None)], "file.tsv:1: toy has no label"),
+        (DOCUMENT, [Text(("a",), None)], r"file.tsv:1: has no label .*the columns text and label"),
     ],
 )
 def test_what_is_no_such_corpus_is_refused_with_its_line(task, items, message):

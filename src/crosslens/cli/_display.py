@@ -209,6 +209,8 @@ def say_oddities(results: "Results") -> None:
         for fact, words in ODDITIES.items():
             if facts.get(fact):
                 say(f"{corpus}: {words}: {facts[fact]}")
+    for record in results.filter(target=None):
+        say(f"{record.corpus}: language unknown, so the score is in no mean: name it, as in fr={record.corpus}")
 
 
 LINE_EVERY = 10.0

@@ -59,7 +59,9 @@ def command(
         corpus = load_text(name, data=data)
         tag = corpus.language or "und"
         if tag in corpora:
-            raise RequestError(f"two texts have the language {tag!r}", hint="name the language of each, as in wo=FILE")
+            raise RequestError(
+                f"two texts have the language {tag!r}", hint="join the files of one language; name others wo=FILE"
+            )
         corpora[tag] = corpus
     with progress() as bar:
         facts = adapt(

@@ -402,7 +402,10 @@ def name_split(name: str, split: str) -> str:
     bare, scheme = split_name(name)
     named = _match_name(bare)
     if not named:
-        raise DataError(f"{name} is a path, so its {split} data must be given too", hint=f"give --{split} as well")
+        raise DataError(
+            f"{name} is a path, so its {split} data must be given too",
+            hint=f"give {split} data as well, or set select=last schedule=linear, as the recipe small does",
+        )
     return f"{named['collection']}/{named['corpus']}:{split}{scheme}"
 
 

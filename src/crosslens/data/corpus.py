@@ -65,7 +65,7 @@ class Corpus(Sequence[Item]):
         if not all(isinstance(item, Sentence) for item in self.items):
             raise DataError(
                 f"{self.name} is running text, but sentences of words are needed",
-                hint="split each text into a list of words",
+                hint="split each text into a list of words, such as [['Le', 'chat']]",
             )
         return self.items  # pyright: ignore[reportReturnType]
 

@@ -37,14 +37,14 @@ def split_pair(pair: str, languages: Collection[str] = ()) -> tuple[str, str]:
     return valid[0]
 
 
-def expand_pairs(pairs: Sequence[str], languages: Sequence[str]) -> list[str]:
+def expand_pairs(pairs: str | Sequence[str], languages: Sequence[str]) -> list[str]:
     """Expand ``*`` in language pairs: ``en-*`` is English with every other language.
 
     >>> expand_pairs(["en-*"], ["de", "en", "fr"])
     ['en-de', 'en-fr']
     """
     expanded = []
-    for pair in pairs:
+    for pair in [pairs] if isinstance(pairs, str) else pairs:
         source, target = split_pair(pair, languages)
         for a in languages if source == "*" else [source]:
             expanded += [f"{a}-{b}" for b in (languages if target == "*" else [target]) if a != b or "*" not in pair]

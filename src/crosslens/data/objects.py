@@ -55,11 +55,11 @@ def _item(item: Any, number: int, *, pairs: bool) -> Item:
         return item
     if isinstance(item, str):
         return Text((normal(item).strip(),), id=str(number))
-    parts = tuple(item) if isinstance(item, Iterable) else ()
+    parts = tuple(item) if isinstance(item, Iterable) and not isinstance(item, Mapping) else ()
     if not parts or not all(isinstance(part, str) for part in parts):
         raise DataError(
             f"item {number} is a {type(item).__name__}, not a text or words",
-            hint="give strings, or lists of words such as [['Le', 'chat']]",
+            hint="give strings, lists of words such as [['Le', 'chat']], or a table, such as pandas.DataFrame(rows)",
         )
     strings = tuple(map(normal, parts))
     return Text(strings, id=str(number)) if pairs else Sentence(strings, id=str(number))

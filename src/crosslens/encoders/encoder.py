@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -399,6 +400,21 @@ class Encoder:
         if "language" in accepted:
             return {"language": self.language}
         return {"use_cache": False} if self.family.decoder or "use_cache" in accepted else {}
+
+
+def require_encoder(encoder: object) -> Encoder:
+    """Refuse what Python programs give in place of an encoder: its name, or a fine-tuned model.
+
+    Raises:
+        RequestError: for another object.
+    """
+    if isinstance(encoder, Encoder):
+        return encoder
+    what = repr(encoder) if isinstance(encoder, str | Path) else "this"
+    raise RequestError(
+        f"{what} is a {type(encoder).__name__} and not an encoder",
+        hint="xl.load_encoder loads one by name; of a model it is model.encoder",
+    )
 
 
 def find_device(name: str | torch.device | None = None) -> torch.device:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from torch import nn
 
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.freeze import Freeze
 from crosslens.encoders.layers import format_layers, parse_layers
@@ -35,6 +35,7 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
         >>> frozen.condition.label, len(frozen.changes[-1].tensors)
         ('reference frozen 0-2', 37)
     """
+    require_encoder(encoder)
     chosen = parse_layers(layers, encoder.depth)
     frozen: list[nn.Parameter] = []
     for layer in chosen:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from crosslens.digests import stream_seed
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.reinit import Components, Init, Reinit
 from crosslens.encoders.layers import format_layers, parse_layers
@@ -59,6 +59,7 @@ def random_init(
         >>> ablated.condition.label, len(ablated.changes[-1].tensors)
         ('1-2', 32)
     """
+    require_encoder(encoder)
     for value, choices, setting in ((components, Components, "component"), (init, Init, "init")):
         if value not in get_args(choices):
             raise EncoderError(f"unknown {setting} {value!r}", hint=suggest(value, get_args(choices)))

@@ -12,7 +12,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
-from crosslens.encoders.encoder import Encoder, layer_outputs
+from crosslens.encoders.encoder import Encoder, layer_outputs, require_encoder
 from crosslens.encoders.inputs import read_doubled, read_windows
 from crosslens.encoders.matmul import inference
 from crosslens.encoders.options import LastLayer, Pooling
@@ -94,7 +94,7 @@ def represent(
         >>> xl.represent(encoder, french).vectors.shape  # (layers + 1, sentences, hidden)
         (5, 10, 32)
     """
-    encoder = encoder.for_language(corpus.language)
+    encoder = require_encoder(encoder).for_language(corpus.language)
     if pooling not in get_args(Pooling):
         raise RequestError(f"unknown pooling {pooling!r}", hint=suggest(pooling, get_args(Pooling)))
     if pooling == "first" and not all(isinstance(item, Sentence) for item in corpus):

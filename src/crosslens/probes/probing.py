@@ -9,7 +9,7 @@ from crosslens import __version__
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item, Sentence
 from crosslens.digests import stream_seed
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.options import LastLayer
 from crosslens.encoders.represent import represent, represent_words
 from crosslens.errors import DataError, RequestError
@@ -108,6 +108,7 @@ def probe(
         >>> probed.answers[:3], len(probed.confusion)  # the embeddings and four layers
         (('ADJ', 'ADP', 'ADV'), 5)
     """
+    require_encoder(encoder)
     asked = find_probe(asked) if isinstance(asked, str) else asked
     how = how or Fit()
     listener = listening(progress)

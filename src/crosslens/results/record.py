@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from crosslens.encoders.condition import REFERENCE, is_condition
+from crosslens.encoders.condition import REFERENCE, Condition, is_condition
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.files import is_refusal, write_bytes
 from crosslens.results.record_rows import Coded, Columns, divided
@@ -114,7 +114,7 @@ class Record:
     fertility: float | None = None
     target_layer: int | None = None
     signature: str | None = None
-    tags: Mapping[str, str | int | float] = field(default_factory=lambda: MappingProxyType({}))
+    tags: Mapping[str, str | int | float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Show the columns that differ from their defaults, so that the text makes the same record."""
@@ -208,13 +208,21 @@ class Results:
     def filter(self, **columns: Any) -> "Results":
         """Select the rows with these column values (None: missing; a list: any of them).
 
+        A condition may be written as in a study file: ``condition="1-2"``.
+
         Raises:
-            RequestError: for a column that does not exist.
+            RequestError: for a column that does not exist, or a value of another type than the column's.
         """
         kept = np.ones(len(self), bool)
         for name, wanted in columns.items():
-            values = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
-            options = pc.SetLookupOptions(pa.array(values, _column(name).type))
+            values = list(wanted) if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
+            if name == "condition":
+                short = [text for text in values if isinstance(text, str) and text[:1] != "{" and is_condition(text)]
+                values += [Condition.parse(text).text for text in short]
+            try:
+                options = pc.SetLookupOptions(pa.array(values, _column(name).type))
+            except (pa.ArrowException, TypeError) as error:
+                raise RequestError(f"{name}: {wanted!r} is no value of this column", hint=str(error)) from None
             column = self.records[name].cast(_column(name).type)
             kept &= pc.call_function("is_in", [column], options).to_numpy()
         return self.where(kept)
@@ -444,7 +452,7 @@ def _decoded(table: pa.Table) -> pa.Table:
 
 
 def _record(row: dict[str, Any]) -> Record:
-    return Record(**{**row, "tags": MappingProxyType(json.loads(row["tags"]))})
+    return Record(**{**row, "tags": json.loads(row["tags"])})
 
 
 def concatenated(parts: Iterable[Results]) -> Results:

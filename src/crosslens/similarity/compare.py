@@ -17,7 +17,7 @@ from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.data.parallel import Parallel
 from crosslens.digests import digest
 from crosslens.encoders.coverage import fertility
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.layers import LayerPairs, name_layer, pair_layers
 from crosslens.encoders.options import LastLayer, Pooling
 from crosslens.encoders.reinit import untrained_pair
@@ -40,9 +40,9 @@ def compare(
     encoder: Encoder,
     corpus: Parallel | str,
     *,
-    pairs: Sequence[str],
-    measures: Sequence[str] | None = None,
-    baselines: Sequence[Baseline] = (),
+    pairs: str | Sequence[str],
+    measures: str | Sequence[str] | None = None,
+    baselines: Baseline | Sequence[Baseline] = (),
     against: Encoder | None = None,
     layers: LayerPairs = "same",
     pooling: Pooling = "mean",
@@ -105,6 +105,7 @@ def compare(
         >>> results.to_pandas()[["layer", "measure", "n"]].values.tolist()[:2]
         [[0, 'cka', 100], [1, 'cka', 100]]
     """
+    require_encoder(encoder)
     chosen = choose_measures(measures, baselines)
     if export and all((measure.pooling or pooling) != pooling for measure in chosen.values()):
         raise RequestError(
@@ -159,7 +160,7 @@ def compare(
 
 def select_sentences(
     corpus: Parallel | str,
-    pairs: Sequence[str],
+    pairs: str | Sequence[str],
     *,
     measures: Mapping[str, Measure],
     interval: Literal["none", "jackknife"] = "none",

@@ -89,7 +89,9 @@ Baseline = Literal["shuffled", "length-matched", "untrained"]
 """Baselines of a measure: unrelated sentences, unrelated sentences of similar length, or an untrained encoder."""
 
 
-def choose_measures(measures: Sequence[str] | None = None, baselines: Sequence[Baseline] = ()) -> dict[str, Measure]:
+def choose_measures(
+    measures: str | Sequence[str] | None = None, baselines: Baseline | Sequence[Baseline] = ()
+) -> dict[str, Measure]:
     """Choose measures by name, followed by their baselines.
 
     Args:
@@ -102,6 +104,8 @@ def choose_measures(measures: Sequence[str] | None = None, baselines: Sequence[B
     Raises:
         RequestError: for an unknown measure or baseline.
     """
+    measures = [measures] if isinstance(measures, str) else measures
+    baselines = [baselines] if isinstance(baselines, str) else baselines
     for baseline in baselines:
         if baseline not in get_args(Baseline):
             raise RequestError(f"there is no baseline {baseline!r}", hint=suggest(baseline, get_args(Baseline)))

@@ -143,7 +143,7 @@ def _scores(results: Results, side: str) -> dict[tuple[str | None, ...], _Scores
         if counts is None or abs(100.0 * counts[0].sum() / counts[1].sum() - record.value) > CLOSE:
             raise DataError(
                 f"{side} has no counts per sentence for {record.metric} on {record.corpus}",
-                hint="evaluate again; results of earlier versions and merged files have none",
+                hint="give the folder that was written, not a file or results read from it; or evaluate again",
             )
         key = (record.metric, record.corpus_digest, record.partner)
         first = scores.setdefault(key, _Scores(record, {}))

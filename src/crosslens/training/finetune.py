@@ -11,7 +11,7 @@ import torch
 from crosslens.corpora.catalogue import CorpusLike, load_corpus, name_split
 from crosslens.data.sentence import Sentence
 from crosslens.digests import digest, stream_seed
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.matmul import slowness
 from crosslens.encoders.models.adapters import begin_update, copy_to_train, end_update
 from crosslens.encoders.models.language_specific import language_parts
@@ -94,6 +94,7 @@ def finetune(
         >>> classifier.labels
         ('bad', 'good')
     """
+    require_encoder(encoder)
     encoder.condition.require_before_training()
     if encoder.trained_since:
         raise RequestError(

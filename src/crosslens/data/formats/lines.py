@@ -26,7 +26,7 @@ def read_text(path: str | Path, *, otherwise: str | None = None) -> str:
     except FileNotFoundError:
         raise DataError("file not found", file=file) from None
     except IsADirectoryError:
-        raise DataError("is a folder, not a file", file=file) from None
+        raise DataError("is a folder, not a file", file=file, hint="name a file in it") from None
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", file=file) from None
     try:

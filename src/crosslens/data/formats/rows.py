@@ -125,7 +125,8 @@ def read_rows(
         raise DataError(
             f"has neither entities, topics nor pairs, but {', '.join(columns)}",
             file=file,
-            hint="name the columns text and label, or premise, hypothesis and label",
+            hint="name the columns text and label, or premise, hypothesis and label, or tokens and ner_tags; "
+            "parts of speech and trees are read from CoNLL-U",
         )
     kept = tuple(items)
     if not kept:

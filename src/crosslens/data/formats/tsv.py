@@ -75,7 +75,7 @@ def require_labels(corpus: Corpus) -> list[str]:
     for text in corpus.texts:
         if text.label is None:
             file, line = text.where or (corpus.name, None)
-            raise DataError(f"{corpus.name} has no label", file=file, line=line)
+            raise DataError("has no label", file=file, line=line, hint="name the columns text and label")
     return [text.label for text in corpus.texts if text.label is not None]
 
 
