@@ -20,7 +20,8 @@ from crosslens.report.conditions.interventions import before_training
 from crosslens.report.overview import gap_panels, overviews, transfer_correlations
 from crosslens.report.render import number
 from crosslens.report.sections.all_sections import all_sections
-from crosslens.report.table import Table
+from crosslens.report.sections.section import rounded
+from crosslens.report.table import DECIMALS, Table
 from crosslens.results.cells import Cell, Cells, Key, Row, cells, columns_of, disambiguated, encoders_apart
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, by_state, short_label
 from crosslens.results.order import Order, places_of
@@ -227,7 +228,8 @@ def _scores(block: Block, table: Cells) -> dict[str, list]:
         "corpus": spread([_named(row, table.rows) for row, _ in places.values]),
         "condition": spread([column.label for _, column in places.values]),
         "place": spread([numbers[column] for _, column in places.values]),
-        **{name: [_rounded(value, 4) for value in values(name)] for name in ("value", "low", "high")},
+        "value": values("value"),
+        **{name: [rounded(value, 4) for value in values(name)] for name in ("low", "high")},
     }
 
 
@@ -279,8 +281,8 @@ def _heat(block: Block, table: Cells) -> dict[str, Any]:
 
 def _cell(cell: Cell) -> dict[str, Any]:
     shown = {
-        "value": _rounded(cell.mean, 4),
-        "std": _rounded(cell.std, 4),
+        "value": rounded(cell.mean, DECIMALS),
+        "std": rounded(cell.std, DECIMALS),
         "seeds": len(cell.by_seed),
         "left": cell.left_out,
         "lacks": cell.lacks,
@@ -323,14 +325,10 @@ def _similarities(results: Results) -> list[Row]:
                             "of": named[measure][0],
                             "sentences": named[measure][1],
                             **{name: record[name] for name in ("layer", "seed", "n", "run")},
-                            **{name: _rounded(record[name], 5) for name in ("value", "low", "high")},
+                            **{name: rounded(record[name], 5) for name in ("value", "low", "high")},
                         },
                     )
     return list(rows.values())
-
-
-def _rounded(value: float | None, digits: int) -> float | None:
-    return None if value is None else round(value, digits)
 
 
 def _by_column(rows: Sequence[Row]) -> dict[str, list]:
@@ -360,9 +358,7 @@ def _encoders(results: Results) -> list[dict[str, Any]]:
         {
             "task": panel.task,
             "title": as_printed(panel.title(f"{panel.source} to {len(panel.profiles[0].cross)} corpora")),
-            "points": [
-                point | {"value": _rounded(point["value"], 4)} for each in panel.profiles for point in each.points()
-            ],
+            "points": [point for each in panel.profiles for point in each.points()],
             "head": tables[0].head,
             "rows": [[row.label, *(number(cell) for cell in row.cells)] for row in rows],
         }

@@ -10,8 +10,13 @@ const rowsOf = (columns) => {
 const scores = rowsOf(data.scores), similar = rowsOf(data.similarities);
 const unique = (values) => [...new Set(values)];
 const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
-const written = (value, digits = 2, sign = false) => value === null || value === undefined || Number.isNaN(value) ? "–"
-  : ((sign && value >= 0 ? "+" : "") + (Math.abs(value) < 0.5 / 10 ** digits ? 0 : value).toFixed(digits)).replace("-", "−");
+// Numbers as Python's tables write them: of two digits that are equally near the even one, and no negative zero.
+const written = (value, digits = 2, sign = false) => {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  const size = Math.abs(value), upper = size.toFixed(digits), tie = size * 2 ** (digits + 1) % 2 === 1;
+  const text = tie && upper.at(-1) % 2 ? (size - 0.25 / 10 ** digits).toFixed(digits) : upper;
+  return (value < 0 && Number(text) ? "−" : sign ? "+" : "") + text;
+};
 const SVG = new Set(["svg", "line", "text", "polyline", "circle", "title", "g", "rect"]);
 const make = (tag, attributes = {}, ...children) => {
   const node = SVG.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
