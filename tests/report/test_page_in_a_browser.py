@@ -204,3 +204,33 @@ def test_numbers_are_those_of_the_tables(browser, tmp_path):
             signed(value, decimals=decimals) for value in values
         ]
     tab.close()
+
+
+@pytest.mark.browser
+def test_a_number_of_the_table_lists_its_own_records(browser, tmp_path):
+    """None of another encoder, of a condition whose name contains its condition's, or of a mean's other languages."""
+    records = [
+        score(target, 80.0, seed=seed, condition=condition, encoder=encoder)
+        for encoder in ("e", "f")
+        for condition in ("none", "2", "1-2", "11-12", {"freeze": "1-2"})
+        for target in ("en", "fr", "de")
+        for seed in (1, 2)
+    ]
+    (tmp_path / "index.html").write_text(make_page(Results.of(records), title="t"), "utf-8")
+    tab = browser.new_page()
+    tab.goto((tmp_path / "index.html").as_uri() + "#encoder=f")
+    heads = tab.locator("#heat thead th").all_inner_texts()
+    columns = tab.locator("#results thead th").all_inner_texts()
+
+    def listed(row, head):
+        """Number of records, and their encoders, conditions and targets."""
+        tab.locator("#heat tbody tr", has_text=row).locator("td").nth(heads.index(head) - 1).locator("button").click()
+        rows = [row.split("\t") for row in tab.locator("#results tbody tr").all_inner_texts()]
+        return len(rows), *({row[columns.index(name)] for row in rows} for name in ("encoder", "condition", "target"))
+
+    assert listed("ud/fr", "Δ 2") == (2, {"f"}, {"2"}, {"fr"})
+    assert listed("ud/fr", "Δ 1-2") == (2, {"f"}, {"1-2"}, {"fr"})
+    assert listed("cross-language mean", "reference") == (4, {"f"}, {"reference"}, {"fr", "de"})
+    tab.fill("#filter", "11-12 fr")
+    assert tab.inner_text("#count") == "4 of 60 scores"
+    tab.close()

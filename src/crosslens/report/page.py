@@ -223,6 +223,7 @@ def _scores(block: Block, table: Cells) -> dict[str, list]:
 
     return {
         **{name: values(name) for name in SCORE},
+        "encoder": [block.encoder] * len(records),  # its name in the table
         "source": [block.source_label] * len(records),
         "target": values("target"),
         "corpus": spread([_named(row, table.rows) for row, _ in places.values]),

@@ -22,8 +22,10 @@ const heat = (table) => {
     const words = `${name}: ${written(value, 2, difference)}`
       + (shown.seeds < 2 ? `, 1 seed${interval}` : `, ± ${written(shown.std ?? 0)} over ${shown.seeds} seeds`)
       + (shown.left ? `, ${shown.left} seeds excluded` : "") + (row.over ? "" : `, n ${shown.n ?? "–"}`);
-    const show = () => { at("filter").value = [table.task, table.source, column.name, row.over ? "" : row.name]
-      .filter(Boolean).join(" "); shownRows = 100; scoreTable(); at("results").scrollIntoView(); };
+    const rows = row.over ? table.rows.filter((other) => !other.over && other.part === row.part) : [row];
+    const show = () => listScores([table.task, table.source, several ? table.encoder : "", column.name, row.over ? "" : row.name],
+      (record) => OF_TABLE.every((name) => record[name] === table[name]) && record.condition === column.name
+        && rows.some((other) => record.corpus === other.name && record.target === other.language));
     return make("td", { class: `cell ${level}` },
       make("button", { title: words, "aria-label": words, onclick: show }, written(value, 2, difference)));
   };
