@@ -210,3 +210,18 @@ def test_means_are_over_corpora_that_all_have_a_score_and_say_how_many():
         "cross-language mean of 2": [70.0, None],
         "unknown": [50.0, None],
     }
+
+
+def test_corpora_of_one_name_have_rows_and_lines_of_their_own():
+    losses = {"en": 1.0, "fr": 5.0, "de": 9.0}
+    page = make_page(
+        Results.of(
+            score(80.0 - (loss if layers else 0.0), target=target, corpus="own", condition=layers or "none", depth=2)
+            for target, loss in losses.items()
+            for layers in (None, "1")
+        ),
+        title="t",
+    )
+    assert list(values(page))[:3] == ["own, en", "own, de", "own, fr"]
+    (overview,) = embedded(page)["tables"][0]["overviews"]
+    assert overview["profile"][0]["targets"] == {"own, fr": -5.0, "own, de": -9.0}

@@ -402,7 +402,9 @@ def transfer(
     if against_layers != "same":
         note += f"; layers of {languages[0]}, each with the {languages[1]} layer at the same relative depth"
     language_of = languages_of(results)
-    table = _by_layer(scores, lambda row: language_of(row["corpus"]), mapping="procrustes" if against else "identity")
+    table = _by_layer(
+        scores, lambda row: language_of(row["target"], row["corpus"]), mapping="procrustes" if against else "identity"
+    )
     if as_json:
         print_records(results)
         return

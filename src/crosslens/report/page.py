@@ -292,10 +292,12 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def _named(row: Key, rows: Sequence[Key]) -> str:
-    """Name a corpus, with the second language of the encoder where there are several."""
+    """Name a corpus, with its language and the second language of the encoder where there are several."""
     target, corpus, partner = row
+    languages = {each[0] for each in rows if corpus and each[1] == corpus}
+    name = f"{corpus}, {target}" if target and len(languages) > 1 else corpus or target or "?"
     several = len({each[2] for each in rows}) > 1
-    return (corpus or target or "?") + (f" with {partner}" if partner and several else "")
+    return name + (f" with {partner}" if partner and several else "")
 
 
 def _similarities(results: Results) -> list[Row]:
