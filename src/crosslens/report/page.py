@@ -17,6 +17,7 @@ from crosslens.data.language_families import known_language
 from crosslens.report.atlas.ranking import encoder_panels, encoder_ranking
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.conditions.interventions import before_training
+from crosslens.report.conditions.pretraining_steps import last_checkpoints
 from crosslens.report.overview import gap_panels, overviews, transfer_correlations
 from crosslens.report.render import number
 from crosslens.report.sections.all_sections import all_sections
@@ -65,6 +66,8 @@ def make_page(
 ) -> str:
     """Make a self-contained HTML page of results: findings, interactive tables, and the run behind every number.
 
+    Of the checkpoints of a pretraining it shows the last; its list of scores has all of them.
+
     Args:
         results: Scores and similarities.
         title: Title of the page.
@@ -82,10 +85,11 @@ def make_page(
         RequestError: when records contradict one another.
     """
     results = results.sorted(sort)
-    blocks = score_blocks(results)
+    scores = _joined([_scores(block, score_cells(block.results)) for block in score_blocks(results)])
+    last = last_checkpoints(results).sorted(sort)  # as in tables and figures
+    blocks = score_blocks(last)
     tables = [score_cells(block.results) for block in blocks]  # which refuses what contradicts
-    scores = _joined([_scores(block, table) for block, table in zip(blocks, tables, strict=True)])
-    unchanged = before_training(results)
+    unchanged = before_training(last)
     similar = _similarities(unchanged.filter(metric="similarity", target_layer=None))
     correlated = transfer_correlations(unchanged) if blocks else []
     by_layer = [*correlated, *transfer_correlations(unchanged, layers="each")] if correlated else []
@@ -94,7 +98,7 @@ def make_page(
         names = {row: _named(row, table.rows) for row in table.rows}
         heat["gaps"] = gap_panels(by_layer, block)
         heat["overviews"] = overviews(block, names=names, correlated=correlated)
-    sections = all_sections(results, blocks, typology=typology)
+    sections = all_sections(last, blocks, typology=typology)
     records = {
         "scores": _columns(scores),
         "similarities": _columns(_by_column(similar)),
@@ -102,7 +106,7 @@ def make_page(
         "sort": sort,
         "kinds": list(SENTENCE_PAIRS.values()),
         "measures": {measure: metric_name(measure) for measure in sorted({row["of"] for row in similar})},
-        "encoders": _encoders(results) if blocks else [],
+        "encoders": _encoders(last) if blocks else [],
         "languages": _languages(results),
         "sections": [section.values() for section in sections],
         "runs": _runs(results, runs or {}),
