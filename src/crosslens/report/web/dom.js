@@ -28,6 +28,15 @@ const make = (tag, attributes = {}, ...children) => {
   return node;
 };
 const at = (id) => document.getElementById(id);
+// Make parts of the page anew: the button in focus is found again by its words, and values that were open stay open.
+const redrawn = (remake) => {
+  const focused = document.activeElement, part = focused.closest("[id]"), words = (node) => node.textContent.replace(/ [↑↓]$/, "");
+  const labelOf = (details) => details.querySelector("[aria-label]")?.getAttribute("aria-label");
+  const open = new Set([...document.querySelectorAll("details[open]")].map(labelOf));
+  remake();
+  for (const details of document.querySelectorAll("details:not([open])")) details.open = labelOf(details) !== undefined && open.has(labelOf(details));
+  if (!focused.isConnected) [...part?.querySelectorAll("button") ?? []].find((button) => words(button) === words(focused))?.focus();
+};
 const fill = (select, values) => select.replaceChildren(...values.map((value) => make("option", { value }, value)));
 const tableOf = (head, rows) => [
   make("thead", {}, make("tr", {}, ...head.map((text, i) => make("th", { scope: "col", class: i ? null : "left" }, `${text}`)))),

@@ -32,11 +32,10 @@ const heat = (table) => {
   const about = (row) => row.over || !data.languages[row.language] ? null : make("small", {},
     state.colour ? make("i", { class: colourOf(row.language) }) : null, described(row.language).slice(2));
   const name = (row) => row.over || !row.language ? row.name : make("button", { "aria-pressed": `${isChosen(row.language)}`,
-    onclick: (event) => { follow(row.language)(event); refocus(row.name); } }, make("bdi", {}, row.name));
+    onclick: follow(row.language) }, make("bdi", {}, row.name));
   const head = make("tr", {}, make("th", { class: "left", scope: "col" }, "evaluated on"),
     ...table.columns.map((column) => make("th", { scope: "col" }, column.head)));
   at("heat").replaceChildren(make("thead", {}, head), make("tbody", {}, ...heatRows(table).map((row) =>
     make("tr", { class: row.over ? "mean" : isChosen(row.language) ? "chosen" : null }, make("th", { scope: "row" }, name(row), about(row)),
       ...row.cells.map((shown, i) => cell(row, table.columns[i], shown))))));
 };
-const refocus = (name) => [...at("heat").querySelectorAll("th[scope=row] button")].find((button) => button.textContent === name)?.focus();

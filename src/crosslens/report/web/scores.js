@@ -24,7 +24,7 @@ const scoreTable = () => {
   }
   at("count").textContent = `${found.length} of ${scores.length} scores`;
   const sorting = (c) => order.by !== c ? "none" : order.down ? "descending" : "ascending";
-  const sort = (c) => { order = { by: c, down: order.by === c && !order.down }; scoreTable(); };
+  const sort = (c) => { order = { by: c, down: order.by === c && !order.down }; redrawn(scoreTable); };
   const numeric = new Set(["value", "low", "high"]);
   const show = (r, c) => c === "run" && r.run
     ? make("td", {}, make("button", { onclick: () => details(r) }, r.run.slice(0, 8)))
