@@ -13,7 +13,7 @@ from crosslens.errors import RequestError
 from crosslens.report.findings import findings
 from crosslens.report.page import make_page
 from crosslens.results.record import Record, Results
-from made_records import HOSTILE
+from made_records import HOSTILE, similarity
 
 
 def embedded(page):
@@ -210,3 +210,35 @@ def test_means_are_over_corpora_that_all_have_a_score_and_say_how_many():
         "cross-language mean of 2": [70.0, None],
         "unknown": [50.0, None],
     }
+
+
+def test_corpora_of_one_name_have_rows_and_lines_of_their_own():
+    losses = {"en": 1.0, "fr": 5.0, "de": 9.0}
+    page = make_page(
+        Results.of(
+            score(80.0 - (loss if layers else 0.0), target=target, corpus="own", condition=layers or "none", depth=2)
+            for target, loss in losses.items()
+            for layers in (None, "1")
+        ),
+        title="t",
+    )
+    assert list(values(page))[:3] == ["own, en", "own, de", "own, fr"]
+    (overview,) = embedded(page)["tables"][0]["overviews"]
+    assert overview["profile"][0]["targets"] == {"own, fr": -5.0, "own, de": -9.0}
+
+
+def test_checkpoints_of_pretraining_are_listed_and_the_last_is_shown():
+    steps = (0, 100, 200)
+    at = {step: f'{{"checkpoint": "{step}"}}' for step in steps}
+    scored = [
+        score(60.0 + step / 100, target=target, condition={"checkpoint": step})
+        for step in steps
+        for target in ("en", "fr")
+    ]
+    similar = [similarity("cka", 0.5, layer=layer, condition=at[step]) for step in steps for layer in (0, 1)]
+    data = embedded(make_page(Results.of([*scored, *similar]), title="t"))
+    (table,) = data["tables"]
+    assert [column["name"] for column in table["columns"]] == ["reference, step 200"]
+    assert table["overviews"][0]["same"]["mean"] == 62.0
+    assert {row["state"] for row in rows(data["similarities"])} == {"pretrained, reference step 200"}
+    assert len(rows(data["scores"])) == len(scored)

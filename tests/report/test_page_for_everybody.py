@@ -215,3 +215,40 @@ def test_encoders_are_overlaid_and_ranked(browser, tmp_path):
         "flat (6 layers; 1-2)\t90.00\t80.00\t−5.00",
     ]
     tab.close()
+
+
+@pytest.mark.browser
+def test_the_keyboard_keeps_its_place_and_values_stay_open(opened):
+    """Where a button redraws the part of the page in which it stands."""
+    focused = "document.activeElement.textContent"
+    for button, expected in (
+        ("#tabs button:nth-child(2)", "Dependency parsing"),
+        ("#results th:nth-child(3) button", "source ↑"),
+        ("#heat tbody tr:nth-child(2) th button", "ud/fr_pud:test"),
+    ):
+        opened.locator(button).press("Enter")
+        assert opened.evaluate(focused) == expected
+    opened.locator("#profiles summary").click()
+    opened.select_option("#sort", "name")
+    assert opened.is_visible("#profiles table")
+
+
+@pytest.mark.browser
+def test_the_slider_is_read_out_as_the_layer_and_its_values_fit_a_telephone(browser, tmp_path):
+    languages = ("de", "fi", "fr", "hi", "ru", "zh")
+    records = [score("en", 95.0), *(score(name, 90.0 - 5 * place) for place, name in enumerate(languages))]
+    records += [
+        similarity("cka", 0.8 - 0.1 * place, layer=layer, target=name)
+        for place, name in enumerate(languages)
+        for layer in (0, 1)
+    ]
+    (tmp_path / "index.html").write_text(make_page(Results.of(records), title="t"), "utf-8")
+    tab = browser.new_page(viewport={"width": 390, "height": 800})
+    tab.goto((tmp_path / "index.html").as_uri())
+    tab.locator("#gaps summary").click()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    tab.focus("#layer")
+    tab.keyboard.press("End")
+    assert tab.get_attribute("#layer", "aria-valuetext") == "layer 1"
+    assert tab.is_visible("#gaps table")
+    tab.close()

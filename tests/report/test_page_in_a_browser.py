@@ -8,6 +8,7 @@ import urllib.parse
 
 import pytest
 
+from crosslens.formatting import plain, signed
 from crosslens.report.page import make_page
 from crosslens.results.record import Results
 from made_records import HOSTILE, score, similarity
@@ -172,3 +173,64 @@ def test_gap_and_similarity_are_drawn_at_the_chosen_layer(browser, tmp_path):
 @pytest.mark.browser
 def test_without_similarities_there_is_no_chart_of_gaps(opened):
     assert not opened.is_visible("#gap")
+
+
+@pytest.mark.browser
+def test_numbers_are_those_of_the_tables(browser, tmp_path):
+    """Rounded once, to even digits, and coloured as they are written."""
+    losses = {"none": 0.0, "1-2": 1.998, "3-4": 0.002, "5-6": 2.36497}
+    records = [
+        score(target, value - loss, seed=seed, condition=condition)
+        for condition, loss in losses.items()
+        for target, value in (("en", 90.0), ("fr", 80.0), ("de", 70.25))
+        for seed in (1, 2)
+    ]
+    (tmp_path / "index.html").write_text(make_page(Results.of(records), title="t"), "utf-8")
+    tab = browser.new_page()
+    tab.goto((tmp_path / "index.html").as_uri())
+    cells = tab.locator("#heat tbody tr", has_text="ud/de").locator("td").all()
+    assert [(cell.inner_text(), cell.get_attribute("class").removeprefix("cell ").strip()) for cell in cells] == [
+        ("70.25", ""),
+        ("−2.00", "two"),
+        ("+0.00", "above"),
+        ("−2.36", "two"),
+    ]
+    values = [90.25, 90.75, -0.05, 12.125, 12.375, -0.001, 0.0, -12.125, 1.005, 0.5, 2.5]
+    for decimals in (0, 1, 2, 3):
+        assert tab.evaluate(f"(all) => all.map((value) => written(value, {decimals}))", values) == [
+            plain(value, decimals=decimals) for value in values
+        ]
+        assert tab.evaluate(f"(all) => all.map((value) => written(value, {decimals}, true))", values) == [
+            signed(value, decimals=decimals) for value in values
+        ]
+    tab.close()
+
+
+@pytest.mark.browser
+def test_a_number_of_the_table_lists_its_own_records(browser, tmp_path):
+    """None of another encoder, of a condition whose name contains its condition's, or of a mean's other languages."""
+    records = [
+        score(target, 80.0, seed=seed, condition=condition, encoder=encoder)
+        for encoder in ("e", "f")
+        for condition in ("none", "2", "1-2", "11-12", {"freeze": "1-2"})
+        for target in ("en", "fr", "de")
+        for seed in (1, 2)
+    ]
+    (tmp_path / "index.html").write_text(make_page(Results.of(records), title="t"), "utf-8")
+    tab = browser.new_page()
+    tab.goto((tmp_path / "index.html").as_uri() + "#encoder=f")
+    heads = tab.locator("#heat thead th").all_inner_texts()
+    columns = tab.locator("#results thead th").all_inner_texts()
+
+    def listed(row, head):
+        """Number of records, and their encoders, conditions and targets."""
+        tab.locator("#heat tbody tr", has_text=row).locator("td").nth(heads.index(head) - 1).locator("button").click()
+        rows = [row.split("\t") for row in tab.locator("#results tbody tr").all_inner_texts()]
+        return len(rows), *({row[columns.index(name)] for row in rows} for name in ("encoder", "condition", "target"))
+
+    assert listed("ud/fr", "Δ 2") == (2, {"f"}, {"2"}, {"fr"})
+    assert listed("ud/fr", "Δ 1-2") == (2, {"f"}, {"1-2"}, {"fr"})
+    assert listed("cross-language mean", "reference") == (4, {"f"}, {"reference"}, {"fr", "de"})
+    tab.fill("#filter", "11-12 fr")
+    assert tab.inner_text("#count") == "4 of 60 scores"
+    tab.close()

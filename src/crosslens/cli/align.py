@@ -413,7 +413,9 @@ def transfer(
             f"; mapping learnt from {len(sides) - shared:,} of {len(sides):,} parallel sentences; the others are tested"
         )
     language_of = languages_of(results)
-    table = _by_layer(scores, lambda row: language_of(row["corpus"]), mapping="procrustes" if against else "identity")
+    table = _by_layer(
+        scores, lambda row: language_of(row["target"], row["corpus"]), mapping="procrustes" if against else "identity"
+    )
     if as_json:
         print_records(results)
         return

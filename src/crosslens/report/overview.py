@@ -53,13 +53,13 @@ def gap_panels(correlated: Sequence[Correlated], block: Block) -> list[dict[str,
         if (each.task, each.source, each.encoder) != (block.task, block.source, block.encoder):
             continue
         result = each.correlation
-        gaps = {language: round(each.gaps[language], 4) for language in result.languages}
+        gaps = {language: each.gaps[language] for language in result.languages}
         name = ", ".join(filter(None, (task_name(each.task), each.source, each.variant, each.state)))
         panel = panels.setdefault(each.variant, {"name": name, "gaps": gaps, "layers": []})
         value, low, high = (plain(number, decimals=2) for number in (result.value, result.low, result.high))
         known = [] if each.undefined else [f"ρ {value}, 95 % CI {low} to {high}", f"{len(result.languages)} languages"]
         coefficient = ", ".join([*known, *each.caveats])
-        similarities = {language: round(each.similarities[language], 4) for language in result.languages}
+        similarities = {language: each.similarities[language] for language in result.languages}
         panel["layers"].append({"layer": each.layer, "coefficient": coefficient, "similarities": similarities})
     return list(panels.values())
 
@@ -87,7 +87,7 @@ def _overview(effect: Effect, names: Mapping[Key, str], correlated: Correlated |
                 "size": len(change.layers),
                 "same": _estimate(change.same),
                 "cross": _estimate(change.cross),
-                "targets": {names.get(row, row[1]): round(value, 4) for row, value in change.by_target.items()},
+                "targets": {names.get(row, row[1]): value for row, value in change.by_target.items()},
             }
             for change in effect.changes
         ],
@@ -97,7 +97,7 @@ def _overview(effect: Effect, names: Mapping[Key, str], correlated: Correlated |
     if correlated is not None:
         result = correlated.correlation
         overview["correlation"] = {
-            "value": round(result.value, 4),
+            "value": result.value,
             "low": _finite(result.low),
             "high": _finite(result.high),
             "languages": len(result.languages),
@@ -106,9 +106,8 @@ def _overview(effect: Effect, names: Mapping[Key, str], correlated: Correlated |
 
 
 def _estimate(estimate: Estimate) -> dict[str, float | None]:
-    half = estimate.half_width
-    return {"mean": round(estimate.mean, 4), "half": None if half is None else round(half, 4)}
+    return {"mean": estimate.mean, "half": estimate.half_width}
 
 
 def _finite(value: float) -> float | None:
-    return round(value, 4) if value == value else None
+    return value if value == value else None

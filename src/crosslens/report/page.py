@@ -17,10 +17,12 @@ from crosslens.data.language_families import known_language
 from crosslens.report.atlas.ranking import encoder_panels, encoder_ranking
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.conditions.interventions import before_training
+from crosslens.report.conditions.pretraining_steps import last_checkpoints
 from crosslens.report.overview import gap_panels, overviews, transfer_correlations
 from crosslens.report.render import number
 from crosslens.report.sections.all_sections import all_sections
-from crosslens.report.table import Table
+from crosslens.report.sections.section import rounded
+from crosslens.report.table import DECIMALS, Table
 from crosslens.results.cells import Cell, Cells, Key, Row, cells, columns_of, disambiguated, encoders_apart
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, by_state, short_label
 from crosslens.results.order import Order, places_of
@@ -64,6 +66,8 @@ def make_page(
 ) -> str:
     """Make a self-contained HTML page of results: findings, interactive tables, and the run behind every number.
 
+    Of the checkpoints of a pretraining it shows the last; its list of scores has all of them.
+
     Args:
         results: Scores and similarities.
         title: Title of the page.
@@ -81,10 +85,11 @@ def make_page(
         RequestError: when records contradict one another.
     """
     results = results.sorted(sort)
-    blocks = score_blocks(results)
+    scores = _joined([_scores(block, score_cells(block.results)) for block in score_blocks(results)])
+    last = last_checkpoints(results).sorted(sort)  # as in tables and figures
+    blocks = score_blocks(last)
     tables = [score_cells(block.results) for block in blocks]  # which refuses what contradicts
-    scores = _joined([_scores(block, table) for block, table in zip(blocks, tables, strict=True)])
-    unchanged = before_training(results)
+    unchanged = before_training(last)
     similar = _similarities(unchanged.filter(metric="similarity", target_layer=None))
     correlated = transfer_correlations(unchanged) if blocks else []
     by_layer = [*correlated, *transfer_correlations(unchanged, layers="each")] if correlated else []
@@ -93,7 +98,7 @@ def make_page(
         names = {row: _named(row, table.rows) for row in table.rows}
         heat["gaps"] = gap_panels(by_layer, block)
         heat["overviews"] = overviews(block, names=names, correlated=correlated)
-    sections = all_sections(results, blocks, typology=typology)
+    sections = all_sections(last, blocks, typology=typology)
     records = {
         "scores": _columns(scores),
         "similarities": _columns(_by_column(similar)),
@@ -101,7 +106,7 @@ def make_page(
         "sort": sort,
         "kinds": list(SENTENCE_PAIRS.values()),
         "measures": {measure: metric_name(measure) for measure in sorted({row["of"] for row in similar})},
-        "encoders": _encoders(results) if blocks else [],
+        "encoders": _encoders(last) if blocks else [],
         "languages": _languages(results),
         "sections": [section.values() for section in sections],
         "runs": _runs(results, runs or {}),
@@ -222,12 +227,14 @@ def _scores(block: Block, table: Cells) -> dict[str, list]:
 
     return {
         **{name: values(name) for name in SCORE},
+        "encoder": [block.encoder] * len(records),  # its name in the table
         "source": [block.source_label] * len(records),
         "target": values("target"),
         "corpus": spread([_named(row, table.rows) for row, _ in places.values]),
         "condition": spread([column.label for _, column in places.values]),
         "place": spread([numbers[column] for _, column in places.values]),
-        **{name: [_rounded(value, 4) for value in values(name)] for name in ("value", "low", "high")},
+        "value": values("value"),
+        **{name: [rounded(value, 4) for value in values(name)] for name in ("low", "high")},
     }
 
 
@@ -279,8 +286,8 @@ def _heat(block: Block, table: Cells) -> dict[str, Any]:
 
 def _cell(cell: Cell) -> dict[str, Any]:
     shown = {
-        "value": _rounded(cell.mean, 4),
-        "std": _rounded(cell.std, 4),
+        "value": rounded(cell.mean, DECIMALS),
+        "std": rounded(cell.std, DECIMALS),
         "seeds": len(cell.by_seed),
         "left": cell.left_out,
         "lacks": cell.lacks,
@@ -289,10 +296,12 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def _named(row: Key, rows: Sequence[Key]) -> str:
-    """Name a corpus, with the second language of the encoder where there are several."""
+    """Name a corpus, with its language and the second language of the encoder where there are several."""
     target, corpus, partner = row
+    languages = {each[0] for each in rows if corpus and each[1] == corpus}
+    name = f"{corpus}, {target}" if target and len(languages) > 1 else corpus or target or "?"
     several = len({each[2] for each in rows}) > 1
-    return (corpus or target or "?") + (f" with {partner}" if partner and several else "")
+    return name + (f" with {partner}" if partner and several else "")
 
 
 def _similarities(results: Results) -> list[Row]:
@@ -323,14 +332,10 @@ def _similarities(results: Results) -> list[Row]:
                             "of": named[measure][0],
                             "sentences": named[measure][1],
                             **{name: record[name] for name in ("layer", "seed", "n", "run")},
-                            **{name: _rounded(record[name], 5) for name in ("value", "low", "high")},
+                            **{name: rounded(record[name], 5) for name in ("value", "low", "high")},
                         },
                     )
     return list(rows.values())
-
-
-def _rounded(value: float | None, digits: int) -> float | None:
-    return None if value is None else round(value, digits)
 
 
 def _by_column(rows: Sequence[Row]) -> dict[str, list]:
@@ -360,9 +365,7 @@ def _encoders(results: Results) -> list[dict[str, Any]]:
         {
             "task": panel.task,
             "title": as_printed(panel.title(f"{panel.source} to {len(panel.profiles[0].cross)} corpora")),
-            "points": [
-                point | {"value": _rounded(point["value"], 4)} for each in panel.profiles for point in each.points()
-            ],
+            "points": [point for each in panel.profiles for point in each.points()],
             "head": tables[0].head,
             "rows": [[row.label, *(number(cell) for cell in row.cells)] for row in rows],
         }

@@ -146,7 +146,7 @@ def _columns(results: Results, notes: Notes) -> dict[_Column, Scores]:
 
 
 def _blocks(
-    results: Results, variant: str, name: Callable[[str], str], notes: Notes
+    results: Results, variant: str, name: Callable[[str | None, str], str], notes: Notes
 ) -> Iterator[tuple[str, str, str | None, tuple[str, bool], Scores]]:
     """Yield encoder, source, original language of translated training data, variant, and scores."""
     for (encoder, source, translated_from), block in groups_of(results, "encoder", "source", "translated_from"):
@@ -159,7 +159,7 @@ def _blocks(
                 target, corpus, partner = row
                 cell = table.get(row, column)
                 if target is not None and cell.by_seed:
-                    called = name(corpus) if corpus is not None else target
+                    called = name(target, corpus) if corpus is not None else target
                     scores[_Row(target, called, partner)] = cell_of(cell, "score", notes)
             words = ", ".join(filter(None, (variant, column.variant)))
             yield encoder, source, translated_from, (words, gold[column]), scores

@@ -496,12 +496,10 @@ def condition_of(text: str | None) -> Condition:
     return Condition.parse(text) if text else Condition()
 
 
-def languages_of(records: Results) -> Callable[[str], str]:
-    """How a corpus is called in a row: by its language where it is the only corpus of it, or else by its name."""
-    pairs = disambiguated(records).columns.together("target", "corpus").values
-    many = Counter(target for target, _ in pairs)
-    names = {corpus: target if many[target] == 1 and target else corpus for target, corpus in pairs}
-    return lambda corpus: names.get(corpus, corpus)
+def languages_of(records: Results) -> Callable[[str | None, str], str]:
+    """How a language's corpus is called in a row: by the language where it is its only corpus, or else by its name."""
+    many = Counter(target for target, _ in disambiguated(records).columns.together("target", "corpus").values)
+    return lambda target, corpus: target if target and many[target] == 1 else corpus
 
 
 def _contradiction(a: Row, b: Row) -> str:

@@ -235,7 +235,9 @@ def sections(results: Results) -> Iterator[Section]:
     several = len({split for (split,), _ in scores.groups("split")} - {None}) > 1
     columns = ("task", "metric", "source", "encoder", *(["split"] if several else []))
     for (task, metric, source, encoder, *split), block in groups_of(scores, *columns):
-        title = ", ".join(filter(None, (f"{task or ''} {metric}".strip(), f"source {source or 'unknown'}", encoder, *split)))
+        title = ", ".join(
+            filter(None, (f"{task or ''} {metric}".strip(), f"source {source or 'unknown'}", encoder, *split))
+        )
         yield Section(title, block, _averaged_seeds(block))
     measured = Results(results.records.filter(pc.field("measure").is_valid()))
     for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):

@@ -390,8 +390,9 @@ class _Planner:
             for test in self.corpora.matching(source.tests)
             if partner is None or self.corpora.corpus(test).language in (partner, self._train(source).language)
         ]
-        for test in tests if task is not None else ():
-            self._labelled(task, test)
+        if task is not None:
+            for test in tests:
+                self._labelled(task, test)
         return tuple(map(self._ref, tests))
 
     def _pretrained(self) -> Iterator[PretrainRun]:

@@ -89,3 +89,8 @@ def test_published_dev_scores_are_of_the_treebank_that_models_are_trained_on(spl
     (column,) = block.scores.columns
     level = block.level(PAPER, block.same[0], column)
     assert (level and level.value) == published
+
+
+def test_corpora_of_one_name_are_called_by_their_languages():
+    (compared,) = comparisons(Results.of(score(target, 80.0, corpus="own") for target in ("en", "fr", "de")))
+    assert [compared.name(key) for key in (*compared.same, *compared.cross)] == ["en", "fr", "de"]

@@ -54,7 +54,7 @@ class Comparison:
     models: Mapping[Column, Models]
     same: tuple[Key, ...]
     cross: tuple[Key, ...]
-    languages: Callable[[str], str]
+    languages: Callable[[str | None, str], str]
     records: Results
 
     def by_variant(self) -> "list[Comparison]":
@@ -85,7 +85,7 @@ class Comparison:
     def name(self, key: Key) -> str:
         """The target's language, or its corpus where there are several; and a bilingual encoder's other language."""
         target, corpus, partner = key
-        name = self.languages(corpus) if corpus is not None else target
+        name = self.languages(target, corpus) if corpus is not None else target
         return f"{name} with {partner}" if partner else name
 
     def over(self, keys: Sequence[Key]) -> str:

@@ -6,7 +6,6 @@ from contextlib import suppress
 from crosslens.errors import RequestError
 from crosslens.report.blocks import Block
 from crosslens.report.conditions.interventions import before_training
-from crosslens.report.conditions.pretraining_steps import last_checkpoints
 from crosslens.report.layers.layer_by_layer import layer_by_layer
 from crosslens.report.sections.heat_table import heat_table
 from crosslens.report.sections.layer_curves import layer_curves
@@ -22,15 +21,14 @@ def all_sections(results: Results, blocks: Sequence[Block], *, typology: Table |
     """Make a section for everything that the results hold, and none for what they do not hold.
 
     Args:
-        results: sorted results.
+        results: sorted results, of the last checkpoint of each encoder.
         blocks: tables of scores on the page, in their order.
         typology: from `crosslens.report.typology.typology_table`.
     """
-    last = last_checkpoints(results)
-    unchanged = before_training(last)
+    unchanged = before_training(results)
     return [
         *_layers_of_two_encoders(unchanged),
-        *treatment_profiles(last, blocks),
+        *treatment_profiles(results, blocks),
         *overlap_scatter(unchanged, blocks),
         *layer_curves(unchanged, [block.task for block in blocks]),
         *([] if typology is None else [heat_table(typology, "Easy, intermediate and hard languages")]),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from crosslens.report.sections.section import Section, rounded
-from crosslens.report.table import Cell, Table
+from crosslens.report.table import DECIMALS, Cell, Table
 from crosslens.tasks.titles import as_printed
 
 
@@ -32,7 +32,7 @@ def heat_table(table: Table, title: str, *, corner: str = "language", one_by_one
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
-    shown = {"value": rounded(cell.value), "level": cell.level, "note": cell.note}
+    shown = {"value": rounded(cell.value, DECIMALS), "level": cell.level, "note": cell.note}
     marks = {"difference": cell.kind in ("difference", "vs_paper"), "share": cell.kind == "similarity"}
     return {name: value for name, value in shown.items() if value is not None} | {
         name: True for name, holds in marks.items() if holds

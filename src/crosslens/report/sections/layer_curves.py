@@ -7,7 +7,7 @@ from typing import Any
 from crosslens.alignment.baselines import LEVELS
 from crosslens.errors import RequestError
 from crosslens.report.layers.by_layer import EXPLAINED, ORDER, Line, probe_lines, retrieval_lines, transfer_lines
-from crosslens.report.sections.section import Section, rounded
+from crosslens.report.sections.section import Section
 from crosslens.results.record import Results
 from crosslens.tasks.titles import metric_name, task_name
 
@@ -129,7 +129,7 @@ def _panel(group: str, lines: Sequence[Line], tables: Sequence[int] | None) -> d
             {
                 "name": line.label,
                 "kind": line.baseline,
-                "values": [rounded(_mean(line, layer)) for layer in layers],
+                "values": [_mean(line, layer) for layer in layers],
             }
             for kind in kinds
             for line in lines

@@ -8,7 +8,7 @@ from crosslens.errors import RequestError
 from crosslens.formatting import plain
 from crosslens.report.blocks import Block
 from crosslens.report.charts.scatter import OVERLAP
-from crosslens.report.sections.section import Section, rounded
+from crosslens.report.sections.section import Section
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import Correlated, available_correlations
 from crosslens.tasks import main_metric
@@ -48,7 +48,7 @@ def _panel(correlated: Correlated, blocks: Sequence[Block]) -> dict[str, Any]:
         "x": f"shared subword {OVERLAP[correlated.measure]}, percent",
         "y": f"{metric}, points",
         "languages": list(result.languages),
-        "across": [rounded(correlated.similarities[language]) for language in result.languages],
-        "up": [rounded(correlated.outcomes[language]) for language in result.languages],
+        "across": [correlated.similarities[language] for language in result.languages],
+        "up": [correlated.outcomes[language] for language in result.languages],
         "digits": [1, 1],
     }

@@ -53,6 +53,6 @@ class Section:
         )
 
 
-def rounded(value: float | None, digits: int = 4) -> float | None:
-    """A number of the page; None stays."""
+def rounded(value: float | None, digits: int) -> float | None:
+    """A number with as many decimals as the page shows; None stays."""
     return None if value is None else round(value, digits)

@@ -9,7 +9,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import Block
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.conditions.treatment_effects import TreatmentEffect, treatment_effects
-from crosslens.report.sections.section import Section, rounded
+from crosslens.report.sections.section import Section
 from crosslens.results.cells import EMPTY, Cell, encoders_apart
 from crosslens.results.layer_profile import SAME, ZERO_SHOT
 from crosslens.results.record import Results
@@ -66,8 +66,8 @@ def _panel(effect: TreatmentEffect, compared: Comparison, tables: Sequence[int])
                     "name": name,
                     "mark": mark,
                     "values": _means(by_address, effect),
-                    "low": [rounded(min(values, default=None)) for values in seeds],
-                    "high": [rounded(max(values, default=None)) for values in seeds],
+                    "low": [min(values, default=None) for values in seeds],
+                    "high": [max(values, default=None) for values in seeds],
                 }
             )
     return {
@@ -82,7 +82,7 @@ def _panel(effect: TreatmentEffect, compared: Comparison, tables: Sequence[int])
 
 
 def _means(by_address: "Mapping[str, Cell]", effect: TreatmentEffect) -> list[float | None]:
-    return [rounded(by_address.get(address, EMPTY).mean) for address in effect.addresses]
+    return [by_address.get(address, EMPTY).mean for address in effect.addresses]
 
 
 def _joined(before: str, address: str) -> bool:

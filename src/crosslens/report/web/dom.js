@@ -10,8 +10,13 @@ const rowsOf = (columns) => {
 const scores = rowsOf(data.scores), similar = rowsOf(data.similarities);
 const unique = (values) => [...new Set(values)];
 const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
-const written = (value, digits = 2, sign = false) => value === null || value === undefined || Number.isNaN(value) ? "–"
-  : ((sign && value >= 0 ? "+" : "") + (Math.abs(value) < 0.5 / 10 ** digits ? 0 : value).toFixed(digits)).replace("-", "−");
+// Numbers as Python's tables write them: of two digits that are equally near the even one, and no negative zero.
+const written = (value, digits = 2, sign = false) => {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  const size = Math.abs(value), upper = size.toFixed(digits), tie = size * 2 ** (digits + 1) % 2 === 1;
+  const text = tie && upper.at(-1) % 2 ? (size - 0.25 / 10 ** digits).toFixed(digits) : upper;
+  return (value < 0 && Number(text) ? "−" : sign ? "+" : "") + text;
+};
 const SVG = new Set(["svg", "line", "text", "polyline", "circle", "title", "g", "rect"]);
 const make = (tag, attributes = {}, ...children) => {
   const node = SVG.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
@@ -23,6 +28,15 @@ const make = (tag, attributes = {}, ...children) => {
   return node;
 };
 const at = (id) => document.getElementById(id);
+// Make parts of the page anew: the button in focus is found again by its words, and values that were open stay open.
+const redrawn = (remake) => {
+  const focused = document.activeElement, part = focused.closest("[id]"), words = (node) => node.textContent.replace(/ [↑↓]$/, "");
+  const labelOf = (details) => details.querySelector("[aria-label]")?.getAttribute("aria-label");
+  const open = new Set([...document.querySelectorAll("details[open]")].map(labelOf));
+  remake();
+  for (const details of document.querySelectorAll("details:not([open])")) details.open = labelOf(details) !== undefined && open.has(labelOf(details));
+  if (!focused.isConnected) [...part?.querySelectorAll("button") ?? []].find((button) => words(button) === words(focused))?.focus();
+};
 const fill = (select, values) => select.replaceChildren(...values.map((value) => make("option", { value }, value)));
 const tableOf = (head, rows) => [
   make("thead", {}, make("tr", {}, ...head.map((text, i) => make("th", { scope: "col", class: i ? null : "left" }, `${text}`)))),

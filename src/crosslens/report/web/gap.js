@@ -56,6 +56,7 @@ const gaps = (table) => {
   const place = Math.max(0, layers.findIndex((layer) => `${layer}` === state.layer));
   Object.assign(at("layer"), { max: layers.length - 1, value: place });
   at("layer-name").textContent = place === 0 ? "mean over layers" : layers[place] === 0 ? "embeddings" : `layer ${layers[place]}`;
+  at("layer").setAttribute("aria-valuetext", at("layer-name").textContent);
   at("layer").oninput = () => set({ layer: +at("layer").value ? `${layers[at("layer").value]}` : "" });
   at("gaps").replaceChildren(...table.gaps.flatMap((panel) => panel.layers.filter((each) => each.layer === layers[place]).map((each) => gapAt(panel, each))));
 };

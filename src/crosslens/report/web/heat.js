@@ -22,19 +22,20 @@ const heat = (table) => {
     const words = `${name}: ${written(value, 2, difference)}`
       + (shown.seeds < 2 ? `, 1 seed${interval}` : `, ± ${written(shown.std ?? 0)} over ${shown.seeds} seeds`)
       + (shown.left ? `, ${shown.left} seeds excluded` : "") + (row.over ? "" : `, n ${shown.n ?? "–"}`);
-    const show = () => { at("filter").value = [table.task, table.source, column.name, row.over ? "" : row.name]
-      .filter(Boolean).join(" "); shownRows = 100; scoreTable(); at("results").scrollIntoView(); };
+    const rows = row.over ? table.rows.filter((other) => !other.over && other.part === row.part) : [row];
+    const show = () => listScores([table.task, table.source, several ? table.encoder : "", column.name, row.over ? "" : row.name],
+      (record) => OF_TABLE.every((name) => record[name] === table[name]) && record.condition === column.name
+        && rows.some((other) => record.corpus === other.name && record.target === other.language));
     return make("td", { class: `cell ${level}` },
       make("button", { title: words, "aria-label": words, onclick: show }, written(value, 2, difference)));
   };
   const about = (row) => row.over || !data.languages[row.language] ? null : make("small", {},
     state.colour ? make("i", { class: colourOf(row.language) }) : null, described(row.language).slice(2));
   const name = (row) => row.over || !row.language ? row.name : make("button", { "aria-pressed": `${isChosen(row.language)}`,
-    onclick: (event) => { follow(row.language)(event); refocus(row.name); } }, make("bdi", {}, row.name));
+    onclick: follow(row.language) }, make("bdi", {}, row.name));
   const head = make("tr", {}, make("th", { class: "left", scope: "col" }, "evaluated on"),
     ...table.columns.map((column) => make("th", { scope: "col" }, column.head)));
   at("heat").replaceChildren(make("thead", {}, head), make("tbody", {}, ...heatRows(table).map((row) =>
     make("tr", { class: row.over ? "mean" : isChosen(row.language) ? "chosen" : null }, make("th", { scope: "row" }, name(row), about(row)),
       ...row.cells.map((shown, i) => cell(row, table.columns[i], shown))))));
 };
-const refocus = (name) => [...at("heat").querySelectorAll("th[scope=row] button")].find((button) => button.textContent === name)?.focus();

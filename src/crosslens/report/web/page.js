@@ -21,7 +21,7 @@ if (at("chosen")) for (const id of ["family", "script", "colour"]) at(id).addEve
 if (scores.length) {
   for (const id of ["source", "encoder", "sort"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));
   at("find").addEventListener("input", () => set({ find: at("find").value }));
-  at("filter").addEventListener("input", () => { shownRows = 100; scoreTable(); });
+  at("filter").addEventListener("input", () => { isListed = null; shownRows = 100; scoreTable(); });
   at("more").addEventListener("click", () => { shownRows += 1000; scoreTable(); });
   at("scores-csv").addEventListener("click", () => save(csv(scores.map(({ place, ...record }) => record)), "text/csv", "scores.csv"));
 }

@@ -1,12 +1,19 @@
 // All scores ----------------------------------------------------------------------------------------------------------
-const COLUMNS = ["task", "metric", "source", "target", "corpus", "condition", "seed", "value", "low", "high", "n", "run"];
-const WORDS = new Set(["task", "metric", "source", "target", "corpus", "condition"]);
+const several = unique(scores.map((record) => record.encoder)).length > 1;
+const COLUMNS = [...(several ? ["encoder"] : []), "task", "metric", "source", "target", "corpus", "condition", "seed", "value", "low", "high", "n", "run"];
+const WORDS = new Set(["encoder", "task", "metric", "source", "target", "corpus", "condition"]);
 let order = { by: null, down: false }, shownRows = 100;
+let isListed = null; // instead of the filter, where a number of the table above was clicked
+const listScores = (words, wanted) => {
+  at("filter").value = words.filter(Boolean).join(" ");
+  isListed = wanted; shownRows = 100; scoreTable();
+  at("results").scrollIntoView();
+};
 const sought = scores.map((r) => COLUMNS.map((c) => `${r[c] ?? ""}`).join(" ").toLowerCase());
 const scoreTable = () => {
   const words = at("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const parts = sought.map((text) => text.split(" "));
-  let found = scores.map((_, i) => i).filter((i) => isKept(scores[i].target) && words.every((w) => w.length < 4 ? parts[i].some((p) => p === w || p.includes(w) && w.length > 2) : sought[i].includes(w)));
+  let found = scores.map((_, i) => i).filter((i) => isListed ? isListed(scores[i]) : isKept(scores[i].target) && words.every((w) => w.length < 4 ? parts[i].some((p) => p === w || p.includes(w) && w.length > 2) : sought[i].includes(w)));
   if (order.by) {
     const key = (i) => scores[i][order.by === "condition" ? "place" : order.by]; // conditions are sorted by position, not by name
     found = found.sort((a, b) => {
@@ -17,7 +24,7 @@ const scoreTable = () => {
   }
   at("count").textContent = `${found.length} of ${scores.length} scores`;
   const sorting = (c) => order.by !== c ? "none" : order.down ? "descending" : "ascending";
-  const sort = (c) => { order = { by: c, down: order.by === c && !order.down }; scoreTable(); };
+  const sort = (c) => { order = { by: c, down: order.by === c && !order.down }; redrawn(scoreTable); };
   const numeric = new Set(["value", "low", "high"]);
   const show = (r, c) => c === "run" && r.run
     ? make("td", {}, make("button", { onclick: () => details(r) }, r.run.slice(0, 8)))

@@ -13,7 +13,7 @@ const writeState = () => {
   const text = kept.toString();
   history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
 };
-const set = (changes) => { Object.assign(state, changes); writeState(); draw(); };
+const set = (changes) => { Object.assign(state, changes); writeState(); redrawn(draw); };
 const choose = (language, more = false) => {
   if (!language) return;
   const languages = new Set(more ? state.languages : []);
