@@ -180,7 +180,8 @@ def test_the_layer_of_a_record_is_that_of_its_language():
 def test_a_row_is_named_by_its_language_if_that_has_one_corpus():
     records = [score("de", corpus="a"), score("fr", corpus="b"), score("fr", corpus="c"), score(None, corpus="d")]
     name = languages_of(Results.of([*records, score("de", corpus="a", seed=2)]))
-    assert [name(corpus) for corpus in ("a", "b", "c", "d", "unheard")] == ["de", "b", "c", "d", "unheard"]
+    rows = [("de", "a"), ("fr", "b"), ("fr", "c"), (None, "d"), ("wo", "unheard")]
+    assert [name(*row) for row in rows] == ["de", "b", "c", "d", "unheard"]
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_adding_filtering_and_grouping():
     assert [key for key, _ in results.groups("ablation")] == [(None,), ("1-2",), ("11-12",)]
     with pytest.raises(RequestError, match=r"no column 'targt'.*did you mean 'target'"):
         results.filter(targt="fr")
-    with pytest.raises(RequestError, match="seed: '1' is no value of this column"):
+    with pytest.raises(RequestError, match="seed: the column cannot hold '1'"):
         results.filter(seed="1")
 
 

@@ -222,7 +222,7 @@ class Results:
             try:
                 options = pc.SetLookupOptions(pa.array(values, _column(name).type))
             except (pa.ArrowException, TypeError) as error:
-                raise RequestError(f"{name}: {wanted!r} is no value of this column", hint=str(error)) from None
+                raise RequestError(f"{name}: the column cannot hold {wanted!r}", hint=str(error)) from None
             column = self.records[name].cast(_column(name).type)
             kept &= pc.call_function("is_in", [column], options).to_numpy()
         return self.where(kept)
