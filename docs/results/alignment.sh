@@ -5,12 +5,12 @@
 set -e
 cd "$(dirname "$0")/pretraining-factors"
 export OMP_NUM_THREADS=1
-bilingual() { # NAME PAIR: where the store has the reference of a pair
-  python - "$1" "$2" <<'PYTHON'
+bilingual() { # STORE PAIR SEED: where the store has the reference of a pair
+  python - "$1" "$2" "$3" <<'PYTHON'
 import json, sys
 from pathlib import Path
 for file in sorted(Path(sys.argv[1]).glob("runs/*/run.json")):
-    if json.loads(file.read_text())["label"] == f"pretrain {sys.argv[2]} reference seed 1":
+    if json.loads(file.read_text())["label"] == f"pretrain {sys.argv[2]} reference seed {sys.argv[3]}":
         print(file.parent / "encoder")
 PYTHON
 }
@@ -58,7 +58,8 @@ done
 crosslens pretrain monolingual.yaml --set "corpora={en: raw/en}" --set seed=2 --out mono-en
 crosslens pretrain monolingual.yaml --set "corpora={en: raw/en}" --out mono-en1
 for l in fr de ru; do
-  for against in "mono-en --against mono-$l" "$(bilingual runs-small en-$l)"; do
+  cp -r "$(bilingual runs-small en-$l 1)" both-$l
+  for against in "mono-en --against mono-$l" both-$l; do
     out=real/$l-$(echo "$against" | grep -c against || true)
     case $against in *against*) parallel="--parallel xnli/dev[:1500]" ;; *) parallel= ;; esac
     crosslens align words $against --pair en-$l --text "en=raw/en,$l=raw/$l" --baseline-seeds 2 --out $out-words
@@ -72,24 +73,28 @@ for l in fr de ru; do
 done
 crosslens compare mono-en --against mono-en1 --pairs en-en --measure cka --baseline untrained --out real/en-twice
 
-# Two more seeds of the encoders of one language each: two hours and a half.
+# Two more seeds: four hours and a half.
 for seed in 3 5; do
   mkdir real-$seed && cd real-$seed
+  crosslens run ../small.yaml --set "conditions=[none]" --set "tasks=[pos]" --set "seeds=[$seed]" --workers 1 --out runs
   for l in fr de ru; do
     crosslens pretrain ../monolingual.yaml --set "corpora={$l: raw/$l}" --set seed=$seed --out mono-$l
+    cp -r "$(bilingual runs en-$l $seed)" both-$l
   done
   crosslens pretrain ../monolingual.yaml --set "corpora={en: raw/en}" --set seed=$((seed + 1)) --out mono-en
   crosslens pretrain ../monolingual.yaml --set "corpora={en: raw/en}" --set seed=$seed --out mono-en1
   for l in fr de ru; do
-    crosslens align sentences mono-en --against mono-$l --pair en-$l --train 'xnli/dev[:1500]' --test tatoeba/$l \
-      --baseline-seeds 2 --seed $seed --out real/$l-sentences
-    crosslens compare mono-en --against mono-$l --pairs en-$l --measure cka --baseline shuffled,untrained --seed $seed \
-      --out real/$l-cka
-    crosslens align words mono-en --against mono-$l --pair en-$l --text "en=raw/en,$l=raw/$l" --baseline-seeds 2 --seed $seed \
-      --out real/$l-words
-    crosslens align transfer pos mono-en --against mono-$l --pair en-$l --parallel 'xnli/dev[:1500]' --train ud/en_ewt \
-      --test ud/en_pud,ud/${l}_pud --layers 0,2,4 --recipe small --set limit=2000 --set epochs=4 --set learning_rate=5e-4 \
-      --baseline-seeds 2 --seed $seed --out real/$l-pos
+    for against in "mono-en --against mono-$l" both-$l; do
+      out=real/$l-$(echo "$against" | grep -c against || true)
+      case $against in *against*) parallel="--parallel xnli/dev[:1500]" ;; *) parallel= ;; esac
+      crosslens align sentences $against --pair en-$l --train 'xnli/dev[:1500]' --test tatoeba/$l --baseline-seeds 2 \
+        --seed $seed --out $out-sentences
+      crosslens compare $against --pairs en-$l --measure cka --baseline shuffled,untrained --seed $seed --out $out-cka
+      crosslens align words $against --pair en-$l --text "en=raw/en,$l=raw/$l" --baseline-seeds 2 --seed $seed --out $out-words
+      crosslens align transfer pos $against --pair en-$l $parallel --train ud/en_ewt \
+        --test ud/en_pud,ud/${l}_pud --layers 0,2,4 --recipe small --set limit=2000 --set epochs=4 --set learning_rate=5e-4 \
+        --baseline-seeds 2 --seed $seed --out $out-pos
+    done
   done
   crosslens compare mono-en --against mono-en1 --pairs en-en --measure cka --baseline untrained --seed $seed --out real/en-twice
   cd ..
@@ -113,7 +118,7 @@ def of_seed(each, seed):
 
 records = []
 for each in xl.read_results("real"):  # seed 1
-    records.append(of_seed(each, 1) if each.encoder.startswith("mono-") else each)
+    records.append(of_seed(each, 1) if each.encoder.startswith(("mono-", "both-")) else each)
 for seed in (3, 5):
     records += [of_seed(each, seed) for each in xl.read_results(f"real-{seed}/real")]
 for seed in (1, 3, 5):
