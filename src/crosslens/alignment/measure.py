@@ -1,6 +1,6 @@
 """Word translation and sentence retrieval between aligned spaces, layer by layer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -105,7 +105,7 @@ def _translated(
     train_digest, test_digest = (digest([list(pair) for pair in each.pairs]) for each in (train, test))
     described = {"corpus": test.name, "corpus_digest": test_digest, "train": train.name, "train_digest": train_digest}
     tags = {"pairs": len(pairs), "coverage": round(100 * len(queries) / asked, 1), "candidates": len(columns)}
-    tags |= _shared(train, learnt)
+    tags |= count_shared(train, learnt)
     left, into = (list(side) for side in zip(*pairs, strict=True))
     records = []
     stage = _stage("translating words", untrained_seed)
@@ -217,7 +217,7 @@ def _retrieved(
             sides.append(represent(encoder, parallel[language]).vectors)
     train_digest, test_digest = (digest([each[language].digest for language in pair]) for each in (train, test))
     described = {"corpus": test.name, "corpus_digest": test_digest, "train": train.name, "train_digest": train_digest}
-    tags = {"pairs": len(learnt), "candidates": len(test), **_shared(train, learnt)}
+    tags = {"pairs": len(learnt), "candidates": len(test), **count_shared(train, learnt)}
     right = [{number} for number in range(len(test))]
     records = []
     stage = _stage("retrieving translations", untrained_seed)
@@ -283,8 +283,8 @@ def _refuse_tested(train: Dictionary | Parallel, test: Dictionary | Parallel) ->
     )
 
 
-def _shared(train: Dictionary | Parallel, learnt: Dictionary | Parallel) -> dict[str, int]:
-    """The tag that counts the pairs left out of the training data."""
+def count_shared(train: Sized, learnt: Sized) -> dict[str, int]:
+    """The tag ``shared_pairs``, which counts the pairs left out of the training data; empty if there are none."""
     return {"shared_pairs": len(train) - len(learnt)} if len(learnt) < len(train) else {}
 
 

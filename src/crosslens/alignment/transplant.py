@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from crosslens.alignment.baselines import BASELINES, Baseline, choose_baselines, fit_rotations
+from crosslens.alignment.measure import count_shared
 from crosslens.alignment.rotation import Rotation, refuse_different_widths
 from crosslens.alignment.vectors import occurrences
 from crosslens.data.corpus import Corpus
@@ -229,7 +230,7 @@ def transfer_by_layer(
     tags: dict[str, int] = {}
     if against is not None and parallel is not None:
         kept = _untested(parallel, [corpus for corpus in tests if corpus.language == pair[1]], language=pair[1])
-        tags = {"shared_pairs": len(parallel) - len(kept)} if len(kept) < len(parallel) else {}
+        tags = count_shared(parallel, kept)
         listener.report("aligning words", 0)
         linked = _linked(parallel, pair, kept, links)
 

@@ -385,7 +385,8 @@ def _together(views: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
         shared = {name: value for name, value in view["columns"].items() if name != "run"}
         key = json.dumps([shared, view["questions"]], sort_keys=True) if view.get("tuned") else place
         group = groups.setdefault(key, [])
-        group += [] if view in group else [view]
+        if view not in group:
+            group.append(view)
     return list(groups.values())
 
 

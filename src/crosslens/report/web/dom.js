@@ -28,7 +28,7 @@ const make = (tag, attributes = {}, ...children) => {
   return node;
 };
 const at = (id) => document.getElementById(id);
-// Make parts of the page anew: the button in focus is found again by its words, and values that were open stay open.
+// Redraw parts of the page: the button with the keyboard focus keeps it (found by its text), and open values stay open.
 const redrawn = (remake) => {
   const focused = document.activeElement, part = focused.closest("[id]"), words = (node) => node.textContent.replace(/ [↑↓]$/, "");
   const labelOf = (details) => details.querySelector("[aria-label]")?.getAttribute("aria-label");

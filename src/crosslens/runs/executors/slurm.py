@@ -46,12 +46,8 @@ class Slurm:
         parameters = {"name": "crosslens", "cpus_per_task": 1, **parallelism, **self.options}
         try:
             executor.update_parameters(**parameters)
-        except (
-            AssertionError,
-            NameError,
-            TypeError,
-            ValueError,
-        ) as error:  # the lines after the first list all parameters
+        except (AssertionError, NameError, TypeError, ValueError) as error:
+            # The lines after the first list all parameters.
             raise RequestError(f"slurm options: {str(error).splitlines()[0]}") from None
         try:
             with executor.batch():
