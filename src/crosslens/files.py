@@ -306,6 +306,15 @@ def _lock(path: str | Path) -> int | None:
     return handle
 
 
+def is_locked(path: Path) -> bool:
+    """Whether a process holds the lock of a file. Nothing is written, so that the file may be read-only or missing."""
+    try:
+        _unlock(_lock(path))
+    except BlockingIOError:
+        return True
+    return False
+
+
 def lock_reason(path: Path) -> str | None:
     """Return why the file system refuses to lock a file, which is created if missing; None if it does not."""
     if fcntl is None:

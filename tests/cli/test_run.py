@@ -49,7 +49,7 @@ def test_status_explain_and_results(run, file, tmp_path):
     assert f"{first}: pos en reference seed 1" in shown
     assert "recipe.batch             2" in shown
     assert "here condition.layers: None instead of 1-2" in shown
-    assert f"repeat: crosslens run {file} --out runs --only {first}" in shown
+    assert f"repeat: crosslens run {file} --out runs --device cpu --only {first}" in shown
     assert "studies: toy" in shown
     described = json.loads(run("explain", first, "--out", "runs", "--json")[1])
     assert (described["run"], described["studies"]) == (first, ["toy"])
@@ -70,11 +70,16 @@ def test_a_failure_has_its_log_and_the_command_that_repeats_it(run, file, tmp_pa
     assert "failed: pos en 1 embeddings seed 1" in said
     assert "have no embeddings" in said
     (failed,) = (tmp_path / "runs/failed").iterdir()
-    assert f"to retry: crosslens run broken.yaml --out runs --only {failed.name}" in said
+    assert f"to retry: crosslens run broken.yaml --out runs --device cpu --only {failed.name}" in said
     assert "toy: 1 run done, 1 left" in said
     assert "cross-language mean" in shown
     assert run(*arguments, "--only", failed.name)[0] == 1
     assert "1 failed" in run("status", "runs")[1]
+
+
+def test_a_store_without_studies_is_said_to_have_none(run, tmp_path):
+    Store(tmp_path / "runs")
+    assert run("status", "runs") == (0, "", "runs has no studies\n")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +163,7 @@ def test_a_study_is_run_without_missing_corpora_and_its_tables_say_so(run, incom
     assert "left out: target sib200/arb_Arab of pos (missing: sib200/arb_Arab:test)" in said.splitlines()
     assert shown.splitlines()[-1] == sentence
     first = next(iter(json.loads(Path("runs/studies/toy/plan.json").read_text())["runs"]))
-    assert "--skip-missing --only" in run("explain", first, "--out", "runs")[1]
+    assert "--skip-missing --device cpu --only" in run("explain", first, "--out", "runs")[1]
     assert run("report", "runs", "--out", "report")[0] == 0
     reported = [path for ending in ("md", "html") for path in Path("report").glob(f"*.{ending}")]
     assert len(reported) > 2

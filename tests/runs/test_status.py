@@ -1,5 +1,6 @@
 """How far studies are, from the folders of a store alone."""
 
+import errno
 import json
 import os
 import time
@@ -20,13 +21,13 @@ def done(number):
 def store(tmp_path):
     """A store with finished runs: so many seconds ago; and a study of them and of others."""
 
-    def make(*ago, left=()):
+    def make(*ago, left=(), models=()):
         store, now = Store(tmp_path), time.time()
         names = [done(number) for number in range(len(ago))]
         for number, seconds in enumerate(ago):
             publish(store, asked(seed=number), answers(FRENCH))
             os.utime(store.path(names[number]), (now - seconds, now - seconds))
-        plan = {"runs": {name: name for name in (*names, *left)}, "waiting": 2}
+        plan = {"runs": {name: name for name in (*names, *left)}, "waiting": 2, "models": [*models]}
         store.keep_plan("s", {"plan.json": json.dumps(plan)})
         return store
 
@@ -73,6 +74,35 @@ def test_finished_runs_with_a_missing_or_damaged_file_are_counted(store, name, c
     assert ("2 of 2 runs done, 1 damaged" in status(made)[0].describe()) == damaged
 
 
+def test_a_run_whose_model_is_to_be_kept_is_done_when_the_model_is_there(store):
+    made = store(10, 20, models=(done(0), done(1)))
+    made.model(done(0)).mkdir()
+    (found,) = status(made)
+    assert (found.runs, found.done) == (2, 1)
+
+
+def test_the_status_of_a_store_that_cannot_be_written_is_read(store, monkeypatch):
+    """Colleagues look at each other's studies, and archives are mounted read-only."""
+    made, opened = store(10, left=("a",)), os.open
+    with made.claim("a"):
+
+        def read_only(path, flags, *rest, **options):
+            if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+                raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+            return opened(path, flags, *rest, **options)
+
+        monkeypatch.setattr(os, "open", read_only)
+        (found,) = status(Store(made.folder))
+    assert (found.done, found.running) == (1, 1)
+
+
+def test_a_process_that_runs_the_study_is_seen(store):
+    made = store(10)
+    with made.claim("s.study"):
+        assert status(made)[0].active
+    assert not status(made)[0].active
+
+
 def test_a_study_that_is_done_has_no_time_left():
     assert Status("s", 3, 3, 0, 0, 0, 12.0).describe() == "s: 3 of 3 runs done"
     assert Status("s", 3, 1, 1, 1, 0, 12.0).describe() == (
@@ -81,15 +111,17 @@ def test_a_study_that_is_done_has_no_time_left():
 
 
 @pytest.mark.parametrize(
-    ("counts", "ended"),
+    ("counts", "active", "ended"),
     [
-        ((3, 3, 0, 0, 0), True),
-        ((3, 2, 0, 1, 0), True),
-        ((3, 2, 1, 1, 0), False),  # it is tried again
-        ((3, 1, 0, 1, 0), False),
-        ((3, 3, 0, 0, 2), False),
-        ((3, 2, 0, 1, 2), False),  # those that wait may be for other runs
+        ((3, 3, 0, 0, 0), False, True),
+        ((3, 2, 0, 1, 0), False, True),
+        ((3, 2, 1, 1, 0), False, False),  # it is tried again
+        ((3, 1, 0, 1, 0), False, False),
+        ((3, 3, 0, 0, 2), False, False),  # stopped before the runs that wait were planned
+        ((3, 2, 0, 1, 2), False, True),  # what waits for a failed run is not begun
+        ((3, 2, 0, 1, 2), True, False),
+        ((3, 2, 0, 1, 0), True, False),  # a further attempt is being planned
     ],
 )
-def test_a_study_has_ended_when_no_run_is_left_that_has_not_failed(counts, ended):
-    assert Status("s", *counts, per_hour=0.0).ended == ended
+def test_a_study_has_ended_when_nothing_works_on_it_and_only_failed_runs_are_left(counts, active, ended):
+    assert Status("s", *counts, per_hour=0.0, active=active).ended == ended

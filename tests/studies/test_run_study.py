@@ -61,6 +61,17 @@ def test_a_seed_more_is_only_that_seed_and_another_study_shares_the_rest(study, 
     assert {row.study: (row.runs, row.done) for row in status(Store(tmp_path))} == {"toy": (4, 4), "more": (6, 6)}
 
 
+def test_the_status_tells_that_a_study_runs_and_which_models_it_lacks(study, treebanks, tmp_path):
+    store, during = Store(tmp_path), []
+    keeping = study.model_copy(update={"keep": ("models",), "seeds": (1,)})
+    run(keeping, tmp_path, treebanks, ended=lambda outcome: during.append(status(store)[0].active))
+    assert during == [True, True]
+    (after,) = status(store)
+    assert (after.runs, after.done, after.active) == (2, 2, False)
+    shutil.rmtree(store.model(store.ids()[0]))
+    assert status(store)[0].done == 1
+
+
 @pytest.mark.parametrize("keep", [(), ("models",)])
 def test_a_target_more_is_evaluated_and_the_old_records_stay(study, treebanks, tmp_path, uninterrupted, keep):
     source = study.data.tasks["pos"]["en"]

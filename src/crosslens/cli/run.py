@@ -67,6 +67,7 @@ def command(
     words = ["crosslens", "run", study, "--out", out, *(word for s in settings for word in ("--set", s))]
     words += ["--data", data] if data else []
     words += ["--skip-missing"] if skip_missing else []
+    words += ["--device", device] if device else []
     with progress() as bar:
 
         def began(planned: Plan) -> None:

@@ -9,11 +9,11 @@ from crosslens.cli._options import json_option
 
 @click.command("status")
 @click.argument("folder")
-@click.option("--watch", is_flag=True, help="Refresh every ten seconds until all runs are finished or failed.")
+@click.option("--watch", is_flag=True, help="Refresh every ten seconds until no run is left that can be done.")
 @json_option
 def command(folder: str, watch: bool, as_json: bool) -> None:
     """Count the runs in FOLDER that are done, running, failed or left, and estimate the remaining time."""
-    from crosslens.cli._display import print_object
+    from crosslens.cli._display import print_object, say
     from crosslens.cli._study import find_store
     from crosslens.errors import RequestError
     from crosslens.runs.status import status
@@ -28,6 +28,8 @@ def command(folder: str, watch: bool, as_json: bool) -> None:
         rows = status(store)
         for row in rows:
             click.echo(row.describe())
+        if not rows:
+            say(f"{folder} has no studies")
         if not watch or all(row.ended for row in rows):
             return
         time.sleep(10)

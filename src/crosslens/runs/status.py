@@ -19,12 +19,13 @@ class Status:
     Attributes:
         study: name of the study.
         runs: number of runs when the study was last planned.
-        done: finished runs, with all answers that the study asks for.
+        done: finished runs, with all answers that the study asks for, and with their models if the study keeps them.
         running: runs that any process on this machine works on.
         failed: runs whose last attempt failed.
         waiting: runs that wait for a recipe search or for their encoder.
         per_hour: finished runs per hour, over the last hour; 0 if unknown.
         damaged: finished runs with a file that is missing or damaged.
+        active: whether a process on this machine runs the study.
     """
 
     study: str
@@ -35,11 +36,13 @@ class Status:
     waiting: int
     per_hour: float
     damaged: int = 0
+    active: bool = False
 
     @property
     def ended(self) -> bool:
-        """Whether all runs are finished or failed, and no process works on one or may plan more."""
-        return self.done + self.failed == self.runs and not (self.running or self.waiting)
+        """Whether all runs are finished, failed, or wait for failed ones, and no process works on the study."""
+        settled = self.done + self.failed == self.runs and (self.failed or not self.waiting)
+        return bool(settled) and not (self.running or self.active)
 
     def describe(self) -> str:
         """Return the status as one line."""
@@ -61,16 +64,18 @@ def status(store: Store) -> list[Status]:
     statuses = []
     for name, runs in store.studies().items():
         planned, asked = store.planned(name), store.questions(name)
+        lacking = {run for run in planned.get("models", ()) if not store.model(run).is_dir()}
         damaged = {run for run in runs if run in published and answered(run) is None}
         whole = {run for run in runs if run in published and asked[run] <= (answered(run) or set())}
-        done = damaged | whole
+        done = damaged | (whole - lacking)
         times = [store.path(run).stat().st_mtime for run in done]
         recent = sorted(finished for finished in times if now - finished < RATE_WINDOW)
         hours = (recent[-1] - recent[0]) / 3600 if len(recent) > 1 else 0.0
         remaining = [run for run in runs if run not in done]
         rate = (len(recent) - 1) / hours if hours else 0.0
         running, failed = sum(map(store.claimed, remaining)), sum(map(store.failed, remaining))
-        statuses.append(Status(name, len(runs), len(done), running, failed, planned["waiting"], rate, len(damaged)))
+        counts = (len(runs), len(done), running, failed, planned["waiting"])
+        statuses.append(Status(name, *counts, rate, len(damaged), store.claimed(f"{name}.study")))
     return statuses
 
 

@@ -4,6 +4,7 @@
                     optionally model/, or encoder/ for pretraining runs
     failed/ID/      log and identity of a failed run; removed when the run succeeds
     claims/ID       locked by the process that works on the run; released by the system when the process dies
+    claims/NAME.study   likewise, by the first of the processes that run the study
     tmp/            partial output, and the training state of runs with unanswered questions
     studies/NAME/   study.yaml, plan.json, results.csv, summary.csv
 
@@ -24,7 +25,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from crosslens.errors import DataError, RequestError, StoreError
-from crosslens.files import lock_reason, new_folder, remove_abandoned, write_text
+from crosslens.files import is_locked, lock_reason, new_folder, remove_abandoned, write_text
 from crosslens.results.record import Results, concatenated, mean_of_runs, read_results
 from crosslens.runs.counts import COUNTS, Counts, mean_counts, read_counts, write_counts
 from crosslens.runs.question import KINDS
@@ -247,10 +248,7 @@ class Store:
 
     def claimed(self, run: str) -> bool:
         """Whether a process is working on a run."""
-        if not (self.folder / "claims" / run).exists():
-            return False
-        with self.claim(run) as claimed:
-            return not claimed
+        return is_locked(self.folder / "claims" / run)
 
     def state(self, run: str) -> Path:
         """File for the training state of an unfinished run."""
@@ -348,8 +346,9 @@ class Store:
 
     def planned(self, study: str) -> dict[str, Any]:
         """Read the last plan of a study: ``runs`` (id -> label), ``waiting`` (number of runs that wait for others),
-        ``missing`` (corpora that were missing, and the parts of the study left out because of them), and ``asked`` (the
-        `Asked.view` of each run, in order). Plans of earlier versions have no ``missing``.
+        ``missing`` (corpora that were missing, and the parts of the study left out because of them), ``models`` (ids of
+        the runs whose models are kept), and ``asked`` (the `Asked.view` of each run, in order). ``missing`` and
+        ``models`` are not in plans of earlier versions.
 
         Raises:
             StoreError: when the plan is missing or damaged.
@@ -358,7 +357,7 @@ class Store:
         planned = _read_json(
             path, hint := f"remove {path.parent} and run `crosslens plan` again; finished runs are kept"
         )
-        kinds = {"runs": dict, "waiting": int, "asked": list}
+        kinds = {"runs": dict, "waiting": int, "asked": list, "models": list}
         whole = all(isinstance(planned[name], kind) for name, kind in kinds.items() if name in planned)
         if not whole or "runs" not in planned:
             raise StoreError(f"{path} is damaged: it lists no runs", hint=hint)

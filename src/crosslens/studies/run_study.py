@@ -14,9 +14,9 @@ from crosslens.errors import RequestError
 from crosslens.files import write_text
 from crosslens.progress import Listener, listening, terminable
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.execute import Context, Outcome
+from crosslens.runs.execute import PATIENCE, Context, Outcome
 from crosslens.runs.executors import find_executor
-from crosslens.runs.run import Asked
+from crosslens.runs.run import Asked, ModelRun
 from crosslens.runs.store import Store
 from crosslens.studies.plan import Plan, plan, unfinished
 from crosslens.studies.study import Study
@@ -101,49 +101,57 @@ def run_study(
     outcomes: dict[str, Outcome] = {}
     tried: list[Asked] = []
     stopped = False
-    while True:
-        planned = plan(
-            study,
-            store,
-            corpora=corpora,
-            cache=cache,
-            skip_missing=skip_missing,
-            progress=None if outcomes else listener,
-        )
-        if began is not None and not outcomes:
-            began(planned)
-        if only is not None and only not in {asked.run.id for asked in planned.runs}:
-            raise RequestError(f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them")
-        _keep(store, planned)
-        # A failed run is not retried; a finished one may be asked more, once a search has chosen its settings.
-        pending = [asked for asked in planned.left if asked not in tried and only in (None, asked.run.id)]
-        pending = [asked for asked in pending if asked.run.id not in outcomes or outcomes[asked.run.id].state == "done"]
-        if not pending:
-            break
-        tried += pending
-        done, stage = planned.done, "training and evaluating"
-        listener.report(stage, done, len(planned.runs), "runs")
-        with terminable(), closing(chosen.submit(pending, context)) as finished:
-            try:
-                for outcome in finished:
-                    outcomes[outcome.run] = outcome
-                    done += outcome.state == "done"
-                    if ended is not None:
-                        ended(outcome)
-                    listener.report(stage, done, len(planned.runs), "runs", f"{_ENDS[outcome.state]} {outcome.label}")
-                listener.report(stage, done, len(planned.runs), "runs")
-            except KeyboardInterrupt:
-                stopped = True
-        if stopped:
-            planned = replace(planned, left=unfinished(store, planned.asked, models=context.keep_models))
-            break
-    if not planned.left:
-        store.tidy(asked.run.id for asked in planned.asked)
-        listener.report("writing results", 0)
-        home = store.folder / "studies" / study.name
-        store.collect(study.name).write(home / "results.csv")
-        summary = summarise(store, planned.asked, study=study.name)
-        write_text(home / "summary.csv", summary.to_csv(index=False))
+    # `crosslens status` sees the claim. A further process on the same study works without it.
+    with store.claim(f"{study.name}.study", patience=PATIENCE):
+        while True:
+            planned = plan(
+                study,
+                store,
+                corpora=corpora,
+                cache=cache,
+                skip_missing=skip_missing,
+                progress=None if outcomes else listener,
+            )
+            if began is not None and not outcomes:
+                began(planned)
+            if only is not None and only not in {asked.run.id for asked in planned.runs}:
+                raise RequestError(
+                    f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them"
+                )
+            _keep(store, planned)
+            # A failed run is not retried; a finished one may be asked more, once a search has chosen its settings.
+            pending = [asked for asked in planned.left if asked not in tried and only in (None, asked.run.id)]
+            pending = [
+                asked for asked in pending if asked.run.id not in outcomes or outcomes[asked.run.id].state == "done"
+            ]
+            if not pending:
+                break
+            tried += pending
+            done, stage = planned.done, "training and evaluating"
+            listener.report(stage, done, len(planned.runs), "runs")
+            with terminable(), closing(chosen.submit(pending, context)) as finished:
+                try:
+                    for outcome in finished:
+                        outcomes[outcome.run] = outcome
+                        done += outcome.state == "done"
+                        if ended is not None:
+                            ended(outcome)
+                        listener.report(
+                            stage, done, len(planned.runs), "runs", f"{_ENDS[outcome.state]} {outcome.label}"
+                        )
+                    listener.report(stage, done, len(planned.runs), "runs")
+                except KeyboardInterrupt:
+                    stopped = True
+            if stopped:
+                planned = replace(planned, left=unfinished(store, planned.asked, models=context.keep_models))
+                break
+        if not planned.left:
+            store.tidy(asked.run.id for asked in planned.asked)
+            listener.report("writing results", 0)
+            home = store.folder / "studies" / study.name
+            store.collect(study.name).write(home / "results.csv")
+            summary = summarise(store, planned.asked, study=study.name)
+            write_text(home / "summary.csv", summary.to_csv(index=False))
     by_state = {state: tuple(end for end in outcomes.values() if end.state == state) for state in ("failed", "taken")}
     return Report(planned, by_state["failed"], by_state["taken"], stopped)
 
@@ -151,10 +159,12 @@ def run_study(
 def _keep(store: Store, planned: Plan) -> None:
     stream = StringIO()
     YAML().dump(planned.study.model_dump(mode="json", exclude_defaults=True), stream)
+    keeps = "models" in planned.study.keep
     described = {
         "runs": {asked.run.id: asked.run.label for asked in planned.runs},
         "waiting": planned.waiting,
         "missing": [{"corpus": missing.corpus, "needed_for": missing.needed_for} for missing in planned.missing],
+        "models": [asked.run.id for asked in planned.runs if isinstance(asked.run, ModelRun)] if keeps else [],
         "asked": [asked.view for asked in planned.asked],
         "versions": versions.current(),
     }

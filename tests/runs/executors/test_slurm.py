@@ -75,7 +75,7 @@ class Disturbance:
         while time.monotonic() < until:
             time.sleep(0.5)
             running = [job for job, state in queue().items() if state == "RUNNING"]
-            claims = [claim for claim in (self.store.folder / "claims").glob("*") if self.store.claimed(claim.name)]
+            claims = [run for runs in self.store.studies().values() for run in runs if self.store.claimed(run)]
             if len(running) >= self.jobs and len(claims) >= self.jobs:
                 time.sleep(2)
                 self.disturb(running)
