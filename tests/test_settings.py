@@ -62,6 +62,15 @@ def test_first_sentences_are_one_or_two_or_all(find):
             find({"sentences": wrong})
 
 
+def test_overrides_are_values_or_their_yaml(tmp_path):
+    (tmp_path / "s.yaml").write_text("tasks: {pos: {en: {train: a, tests: [b]}}}\n")
+    values = {"tasks.pos.en.tests": ["y", "z"], "tasks.pos.fr": {"train": "c", "tests": ("d",)}}
+    written = {"tasks.pos.en.tests": "[y, z]", "tasks.pos.fr": "{train: c, tests: [d]}"}
+    read = [read_settings(tmp_path / "s.yaml", Data, overrides=overrides) for overrides in (values, written)]
+    assert read[0] == read[1]
+    assert read[0].tasks["pos"]["fr"].tests == ("d",)
+
+
 def test_an_override_changes_one_setting_and_no_alias_of_it(tmp_path):
     sources = "{pos: {en: &en {train: a, tests: [b]}}, ner: {en: *en, de: {<<: *en, train: c}}}"
     (tmp_path / "s.yaml").write_text(f"tasks: {sources}\n")

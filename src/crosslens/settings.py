@@ -122,7 +122,7 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
     ]
 
 
-def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping[str, str] | None = None) -> Settings:
+def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping[str, Any] | None = None) -> Settings:
     """Read and validate a settings file.
 
     In YAML 1.2, ``no`` and ``on`` are strings, so that ``no`` can stand for Norwegian.
@@ -130,7 +130,7 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
     Args:
         path: the file.
         model: class of the settings.
-        overrides: dotted setting -> value as YAML, such as ``{"shape.layers": "6"}``.
+        overrides: dotted setting -> value, such as ``{"shape.layers": 6}``; strings are read as YAML.
 
     Raises:
         RequestError: for a missing file or invalid YAML; for unknown, missing or invalid settings, with one line for
@@ -158,7 +158,7 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
     values = _plain(document)  # copies the values of aliases (*), so that an override changes only what it names
     for setting, value in (overrides or {}).items():
         try:
-            parsed = _plain(YAML(typ="safe", pure=True).load(value))
+            parsed = _plain(YAML(typ="safe", pure=True).load(value) if isinstance(value, str) else value)
         except (YAMLError, RecursionError) as error:
             reason = str(getattr(error, "problem", None) or error).splitlines()[0]
             raise RequestError(f"--set {setting}={value}: invalid YAML: {reason}") from None
@@ -247,7 +247,7 @@ def _plain(value: Any) -> Any:
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _explain(path: str | Path, document: CommentedMap, problem: Problem, overrides: Mapping[str, str]) -> str:
+def _explain(path: str | Path, document: CommentedMap, problem: Problem, overrides: Mapping[str, Any]) -> str:
     """Say what is wrong and where it was written: the line of the file, or the option that overrode it."""
     if any(problem.setting == name or problem.setting.startswith(f"{name}.") for name in overrides):
         return f"--set {problem}"

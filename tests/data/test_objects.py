@@ -80,6 +80,12 @@ def test_one_corpus_or_several(treebanks):
     assert load_corpora([frame, french])[1] is french
 
 
+def test_files_with_their_languages_are_several_corpora(treebanks):
+    (file,) = treebanks.glob("ud/*/fr_pud-ud-test.conllu")
+    corpora = load_corpora({"wo": file, "fr": "ud/fr_pud"}, data=treebanks)
+    assert [(corpus.language, corpus.name) for corpus in corpora] == [("wo", str(file)), ("fr", "ud/fr_pud:test")]
+
+
 def test_a_language_for_what_has_none(treebanks):
     (file,) = treebanks.glob("ud/*/fr_pud-ud-test.conllu")
     assert load_corpus(file, language="wo").language == "wo"

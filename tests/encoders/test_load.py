@@ -169,6 +169,11 @@ def test_places_that_hold_no_encoder(tmp_path):
             load_encoder(name)
 
 
+def test_the_name_of_a_laboratory_is_no_hub_name():
+    with pytest.raises(EncoderError, match=r"'lab:good' not found.*crosslens\.lab_encoder\('good'\)"):
+        load_encoder("lab:good")
+
+
 def test_offline_a_hub_name_fails_at_once_and_says_so():
     with pytest.raises(EncoderError, match=r"'nobody/nothing' not found.*the network is switched off"):
         load_encoder("nobody/nothing")

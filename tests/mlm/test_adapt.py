@@ -67,6 +67,15 @@ def test_the_same_request_gives_the_same_bits(masked_bert, tmp_path):
     assert load_encoder(tmp_path / "a").digest == load_encoder(tmp_path / "b").digest
 
 
+def test_settings_that_differ_from_the_defaults_can_be_a_mapping(masked_bert, tmp_path):
+    changed = SMALL.model_dump(exclude_defaults=True)
+    for name, settings in (("a", SMALL), ("b", changed)):
+        adapt(masked_bert, {"fr": text()}, tmp_path / name, settings=settings, device="cpu")
+    assert load_encoder(tmp_path / "a").digest == load_encoder(tmp_path / "b").digest
+    with pytest.raises(RequestError, match="an adaptation has no setting 'epoch'"):
+        adapt(masked_bert, {"fr": text()}, tmp_path / "c", settings={"epoch": 2}, device="cpu")
+
+
 def test_interrupted_it_goes_on_to_the_same_bits(masked_bert, tmp_path):
     adapt(masked_bert, {"fr": text()}, tmp_path / "whole", settings=SMALL, device="cpu")
 

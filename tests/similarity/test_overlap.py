@@ -37,6 +37,12 @@ def test_against_counting_by_hand(encoder, toy, treebanks):
     assert found["overlap_tokens"] == pytest.approx(100 * tokens / sum(there.values()))
 
 
+def test_corpora_may_be_names(encoder):
+    train, test = load_corpus("lab/src:train[:20]"), load_corpus("lab/sov[:20]")
+    named = subword_overlap(encoder, train="lab/src:train[:20]", tests=["lab/sov[:20]"])
+    assert named.records.equals(subword_overlap(encoder, train=train, tests=[test]).records)
+
+
 def test_a_corpus_has_all_of_itself_and_an_unknown_word_nothing(encoder, toy):
     assert values(subword_overlap(encoder, train=toy(), tests=[toy()])) == {"overlap_types": 100, "overlap_tokens": 100}
     unknown = corpus("猫 犬 猫")

@@ -61,6 +61,7 @@ def test_artificial_languages_are_as_far_as_their_grammars():
     source = load_corpus("lab/src[:300]")
     far = {name: distance(source, load_corpus(f"lab/{name}[:300]")) for name in ("adj", "sov")}
     assert 0 < far["adj"] < far["sov"]
+    assert word_order_distance("lab/src:test[:300]", "lab/sov[:300]").records["value"].to_pylist() == [far["sov"]]
 
 
 def test_what_is_no_treebank_is_refused():

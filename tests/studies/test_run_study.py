@@ -5,6 +5,7 @@ import shutil
 
 import pandas as pd
 import pytest
+from ruamel.yaml import YAML
 
 import crosslens.runs.answer as answering
 from crosslens.encoders.condition import Condition
@@ -40,6 +41,12 @@ def test_a_run_is_the_fine_tuning_that_it_says(study, treebanks, uninterrupted, 
         assert rows["target"].tolist() == alone["target"].tolist() == ["en", "fr"]
     assert set(frame["study"]) == {"toy"}
     assert frame["run"].nunique() == 4
+
+
+def test_a_study_may_be_its_file(study, treebanks, uninterrupted, tmp_path):
+    YAML().dump(study.model_dump(mode="json", exclude_defaults=True), tmp_path / "toy.yaml")
+    report = run(tmp_path / "toy.yaml", uninterrupted, treebanks)
+    assert (report.plan.study.name, report.plan.done) == ("toy", 4)
 
 
 def test_a_second_time_nothing_is_done(study, treebanks, uninterrupted):

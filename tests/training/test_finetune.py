@@ -18,7 +18,7 @@ from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
-from crosslens.training.recipe import Recipe
+from crosslens.training.recipe import Recipe, find_recipe
 from crosslens.training.sparse_embeddings import restrict_embeddings
 from gradients import assert_same_gradients, assert_same_losses, recorded_gradients
 from toy_trainings import FAST, RECIPE, run
@@ -50,6 +50,11 @@ def test_the_same_seed_gives_the_same_bits_and_moves_nothing_of_the_callers(enco
     assert not equal(tagger, other)
     assert torch.equal(torch.random.get_rng_state(), state)
     assert all(torch.equal(before[name], t) for name, t in encoder.model.state_dict().items())
+
+
+def test_a_recipe_can_be_what_differs_from_the_default(encoder, toy):
+    model = finetune(encoder, "pos", train=toy(), recipe={"epochs": 1, "select": "last", "batch": 2})
+    assert model.recipe == find_recipe("default", "pos", {"epochs": 1, "select": "last", "batch": 2})
 
 
 def test_ablated_and_reference_share_head_and_order(encoder, toy, monkeypatch):

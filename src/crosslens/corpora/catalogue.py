@@ -199,7 +199,7 @@ def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: F
     returned once.
 
     Args:
-        names: a corpus as `load_corpus` takes it, or several.
+        names: a corpus as `load_corpus` takes it, several, or a mapping of languages to files or names.
         data: data folder to search first.
         format: format of a task, used for files with its extension.
 
@@ -207,6 +207,9 @@ def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: F
         RequestError: as `load_corpus`.
         DataError: as `load_corpus`, and if nothing matches a pattern.
     """
+    if isinstance(names, Mapping) and all(isinstance(file, str | Path) for file in names.values()):
+        files = {language: str(file) for language, file in names.items()}
+        names = [file if named_language(file) == language else f"{language}={file}" for language, file in files.items()]
     several = [names] if isinstance(names, str | Path | Corpus) or has_columns(names) else names
     corpora: list[Corpus] = []
     named: set[tuple[str, str | None]] = set()

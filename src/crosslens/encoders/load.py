@@ -256,6 +256,11 @@ def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedCo
             is_settings = not isinstance(error, TypeError | AttributeError)  # transformers reads any JSON
             reason = _reason(error) if is_settings else 'it must hold settings, as in {"model_type": "bert"}'
             raise EncoderError(f"{name}: invalid config.json: {reason}") from None
+    if name.startswith("lab:"):
+        raise EncoderError(
+            f"encoder {name!r} not found: the names of laboratories are for commands and studies",
+            hint=f"use crosslens.lab_encoder({name.removeprefix('lab:')!r})",
+        )
     if offline():
         raise EncoderError(
             f"encoder {name!r} not found: neither a folder nor in the local cache, and the network is switched off",

@@ -40,6 +40,7 @@ from crosslens.mlm.objective import (
 from crosslens.mlm.pretrain_settings import Validation
 from crosslens.mlm.streams import Masker, cut_stream
 from crosslens.progress import Listener, listening
+from crosslens.settings import replace_settings
 from crosslens.training import versions
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 
@@ -49,7 +50,7 @@ def adapt(
     texts: Mapping[str, str | Corpus],
     folder: str | Path,
     *,
-    settings: Adaptation | None = None,
+    settings: Adaptation | Mapping[str, Any] | None = None,
     data: str | Path | None = None,
     save_every: int = 1000,
     device: str | torch.device | None = None,
@@ -65,7 +66,7 @@ def adapt(
         encoder: Hub name or folder.
         texts: language -> raw text or its name. Blocks of all languages are shuffled together.
         folder: new output folder.
-        settings: training settings; None: the defaults.
+        settings: training settings, or a mapping of those that differ from the defaults; None: the defaults.
         data: folder searched first for named text.
         save_every: steps between checkpoints.
         device: None: a GPU if available.
@@ -87,7 +88,8 @@ def adapt(
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
     folder = refuse_existing(folder)
-    settings = settings or Adaptation()
+    if not isinstance(settings, Adaptation):
+        settings = replace_settings(Adaptation(), settings or {}, what="an adaptation")
     device = find_device(device)
     corpora = {
         language: text if isinstance(text, Corpus) else load_text(text, language=language, data=data)

@@ -1,11 +1,9 @@
 """Subword overlap of target test data with source training data (Wu & Dredze 2019, section 5.4)."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from crosslens import __version__
-from crosslens.data.corpus import Corpus
+from crosslens.corpora.catalogue import CorpusLike, load_corpora, load_corpus
 from crosslens.encoders.coverage import fertility
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import cut_subwords
@@ -14,7 +12,7 @@ from crosslens.results.record import Record, Results
 from crosslens.scores.score import bootstrap_interval
 
 
-def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus]) -> Results:
+def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -> Results:
     """Compute the percentage of each test corpus's subword types and tokens that occur in the training data.
 
     Special tokens are ignored. The unknown token counts as a subword of the test data that does not occur in training,
@@ -22,8 +20,8 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
 
     Args:
         encoder: encoder that provides the tokenizer.
-        train: training data in the source language.
-        tests: test corpora, in any languages.
+        train: training data in the source language, as `load_corpus` takes it.
+        tests: one or several test corpora, in any languages.
 
     Returns:
         Two records per corpus, one for each measure in `crosslens.similarity.transfer_gap.OVERLAPS`. The tag
@@ -31,12 +29,14 @@ def subword_overlap(encoder: Encoder, *, train: Corpus, tests: Sequence[Corpus])
 
     Raises:
         RequestError: if there is no test corpus.
+        DataError: if a corpus cannot be read.
 
     Examples:
         >>> train, test = (xl.load_corpus(f"ud/{name}[:20]", data=sample) for name in ("en_ewt:train", "fr_pud"))
         >>> xl.subword_overlap(encoder, train=train, tests=[test]).to_pandas()[["target", "measure"]].values.tolist()[0]
         ['fr', 'overlap_types']
     """
+    train, tests = load_corpus(train, split="train"), load_corpora(tests)
     if not tests:
         raise RequestError("subword overlap needs at least one test corpus")
     unknown = encoder.tokenizer.unk_token_id

@@ -1,12 +1,12 @@
 """Word-order distance of treebanks: how often dependents precede their heads (Ahmad et al. 2019, section 2)."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from crosslens import __version__
+from crosslens.corpora.catalogue import CorpusLike, load_corpora, load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.errors import DataError, RequestError
 from crosslens.results.record import Record, Results
@@ -44,7 +44,7 @@ class Directions:
         return self.before[kind] / self.counts[kind]
 
 
-def word_order_distance(source: Corpus, targets: Sequence[Corpus]) -> Results:
+def word_order_distance(source: CorpusLike, targets: CorpusLike) -> Results:
     """Compare the word order of treebanks: the mean difference in how often dependents precede their heads.
 
     Dependencies are grouped by relation, part of speech of the head and part of speech of the dependent. For each
@@ -53,15 +53,17 @@ def word_order_distance(source: Corpus, targets: Sequence[Corpus]) -> Results:
     types chosen over 31 languages; here the types depend on the two treebanks only.
 
     Args:
-        source: treebank of the source language.
-        targets: treebanks of any languages. One of the source language shows how much treebanks of one language differ.
+        source: treebank of the source language, as `load_corpus` takes it.
+        targets: one or several treebanks of any languages. One of the source language shows how much treebanks of one
+            language differ.
 
     Returns:
         One record per target, without encoder; ``n`` is the number of types compared.
 
     Raises:
         RequestError: if there is no target.
-        DataError: if a corpus lacks parts of speech or trees, or if two treebanks share no frequent type.
+        DataError: if a corpus cannot be read or lacks parts of speech or trees, or if two treebanks share no frequent
+            type.
 
     Examples:
         >>> source, target = (xl.load_corpus(f"ud/{tag}_pud", data=sample) for tag in ("en", "hi"))
@@ -69,6 +71,7 @@ def word_order_distance(source: Corpus, targets: Sequence[Corpus]) -> Results:
         >>> word_order[["source", "target", "value"]].round(1).values.tolist()
         [['en', 'hi', 0.4]]
     """
+    source, targets = load_corpus(source, split="train"), load_corpora(targets)
     if not targets:
         raise RequestError("word-order distance needs at least one target treebank")
     ours = _directions(source)

@@ -19,7 +19,7 @@ from crosslens.runs.executors import find_executor
 from crosslens.runs.run import Asked, ModelRun
 from crosslens.runs.store import Store
 from crosslens.studies.plan import Plan, plan, unfinished
-from crosslens.studies.study import Study
+from crosslens.studies.study import Study, read_study
 from crosslens.studies.summary import summarise
 from crosslens.training import versions
 
@@ -45,7 +45,7 @@ class Report:
 
 
 def run_study(
-    study: Study,
+    study: Study | str | Path,
     folder: str | Path,
     *,
     executor: str = "processes",
@@ -68,7 +68,7 @@ def run_study(
     The same call resumes after an interruption. Several processes may run one study in one store.
 
     Args:
-        study: the study.
+        study: the study, or its file or name (`read_study`).
         folder: folder of runs.
         executor: ``serial``, ``processes``, ``ray``, ``slurm``, or a plug-in. With ``processes``, a script must call
             this function below ``if __name__ == "__main__":``, because each worker process imports the script.
@@ -89,10 +89,12 @@ def run_study(
         The plan, the runs that failed, and whether the study was stopped.
 
     Raises:
-        RequestError: if the study names something unknown, or ``only`` is not one of its runs.
+        RequestError: if the study does not exist or names something unknown, or ``only`` is not one of its runs.
         DataError: if corpora are missing, nothing is left without them, or one lacks the annotation of its task.
         StoreError: if the folder cannot be written to, or is on a file system without locks.
     """
+    if not isinstance(study, Study):
+        study = read_study(study)
     chosen = find_executor(executor, workers=workers, options=options)
     store, corpora = Store(folder), Corpora(data)
     store.refuse_without_locks()

@@ -459,12 +459,13 @@ def _shown(value: Any) -> str:
     return value.label if isinstance(value, Condition | Selection | Checkpoint) else str(value)
 
 
-def read_study(name_or_path: str | Path, *, overrides: Mapping[str, str] | None = None) -> Study:
+def read_study(name_or_path: str | Path, *, overrides: Mapping[str, Any] | None = None) -> Study:
     """Read a study from a file or from the library.
 
     Args:
         name_or_path: a ``.yaml`` file, or a name from `library`.
-        overrides: dotted setting -> value as YAML: ``{"encoder": "lab:good", "seeds": "[1, 2]"}``.
+        overrides: dotted setting -> value, such as ``{"encoder": "lab:good", "seeds": [1, 2]}``; strings are read as
+            YAML.
 
     Returns:
         The study, validated.

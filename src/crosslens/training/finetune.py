@@ -4,6 +4,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,7 +26,7 @@ from crosslens.training.identity import run_id, training_identity
 from crosslens.training.memory.estimate import memory_warning
 from crosslens.training.model import TaskModel, model_digest
 from crosslens.training.predict import read_for
-from crosslens.training.recipe import Recipe, default_recipe, find_recipe
+from crosslens.training.recipe import DEFAULT, Recipe, default_recipe, find_recipe
 from crosslens.training.sparse_embeddings import restrict_embeddings
 
 
@@ -35,7 +36,7 @@ def finetune(
     *,
     train: CorpusLike,
     dev: CorpusLike | None = None,
-    recipe: Recipe | str | None = None,
+    recipe: Recipe | str | Mapping[str, Any] | None = None,
     seed: int = 1,
     state: str | Path | None = None,
     save_every: int = 500,
@@ -60,8 +61,9 @@ def finetune(
         train: training data in the source language: a name, a file, or anything else that `load_corpus` takes.
         dev: development data in the source language, if the recipe selects the best epoch; None: the dev split of
             ``train``, if that is a name such as ``ud/en_ewt``.
-        recipe: settings of the fine-tuning, or the name of a recipe; None: the task's default. Its task settings apply
-            only when ``task`` is a name.
+        recipe: settings of the fine-tuning; the name of a recipe; or a mapping of settings that differ from the task's
+            default recipe, as in ``{"epochs": 1}``; None: the default. Task settings apply only when ``task`` is a
+            name.
         seed: random seed for task head, batch order and dropout.
         state: file for the state of unfinished training. If it exists, training resumes from it, bit-identically on a
             CPU. It remains after training; the caller removes it once the model is saved.
@@ -103,6 +105,8 @@ def finetune(
         )
     if isinstance(recipe, str):
         recipe = find_recipe(recipe, task)
+    elif isinstance(recipe, Mapping):
+        recipe = find_recipe(DEFAULT, task, recipe)
     recipe = recipe or default_recipe(find_task(task) if isinstance(task, str) else task)
     task = find_task(task, recipe.task) if isinstance(task, str) else task
     if dev is None and recipe.needs_dev and isinstance(train, str):
