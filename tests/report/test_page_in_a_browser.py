@@ -207,6 +207,18 @@ def test_numbers_are_those_of_the_tables(browser, tmp_path):
 
 
 @pytest.mark.browser
+def test_a_condition_that_shares_no_seed_with_the_reference_is_said_to_share_none(browser, tmp_path):
+    records = [*(score(target, 80.0) for target in ("en", "fr")), score("fr", 70.0, seed=2, condition="1-2")]
+    (tmp_path / "index.html").write_text(make_page(Results.of(records), title="t"), "utf-8")
+    tab = browser.new_page()
+    tab.goto((tmp_path / "index.html").as_uri())
+    cells = {name: tab.locator("#heat tbody tr", has_text=f"ud/{name}").locator("td").last for name in ("en", "fr")}
+    assert {name: cell.inner_text() for name, cell in cells.items()} == {"en": "not run", "fr": "no shared seed"}
+    assert cells["fr"].get_attribute("title") == "ud/fr, 1-2: no seed of the reference"
+    tab.close()
+
+
+@pytest.mark.browser
 def test_a_number_of_the_table_lists_its_own_records(browser, tmp_path):
     """None of another encoder, of a condition whose name contains its condition's, or of a mean's other languages."""
     records = [

@@ -1,5 +1,7 @@
 """Similarity on the page in a real browser: by target language, and of two encoders by pair and layer."""
 
+from xml.etree import ElementTree
+
 import pytest
 
 from crosslens.report.page import make_page
@@ -171,3 +173,14 @@ def test_axe_finds_no_fault(opened_with, scheme):
     checked = axe.run(tab).response
     assert len(checked["passes"]) > 10
     assert [(fault["id"], node["html"]) for fault in checked["violations"] for node in fault["nodes"]] == []
+
+
+def test_downloaded_curves_name_their_measure_and_pairs(opened_with):
+    """They have no caption: it is what readers of screens are told."""
+    tab = opened_with(of_languages())
+    tab.select_option("#measure", "cka")
+    tab.locator("summary", has_text="Show values").first.click()
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Download figure (SVG)").first.click()
+    texts = [text.text for text in ElementTree.parse(download.value.path()).findall("{*}text")]
+    assert texts[0] == "CKA by layer, mean over pairs"

@@ -89,7 +89,7 @@ def test_a_head_is_the_condition_and_what_tells_it_apart():
     assert (compared.rows, compared.columns) == (table.rows, table.columns)
     assert compared.get(("de",), plain).mean == 5.0
     assert compared.get(("de",), table.columns[1]).mean is None
-    assert compared.get(("de",), table.columns[1]).left_out == 1
+    assert compared.get(("de",), table.columns[1]).left_out == 0  # it was not run
 
 
 def test_the_mean_and_spread_of_a_cell_and_of_several():

@@ -82,10 +82,13 @@ class Cell:
         return statistics.stdev(self.by_seed.values()) if len(self.by_seed) > 1 else None
 
     def minus(self, other: "Cell") -> "Cell":
-        """The difference within seeds: a seed that only one side has says nothing of it."""
+        """The difference within seeds: a seed that only one side has says nothing of it.
+
+        Where this side was not run at all, no seed is left out.
+        """
         seeds = [seed for seed in self.by_seed if seed in other.by_seed]
         values = {seed: self.by_seed[seed] - other.by_seed[seed] for seed in seeds}
-        left_out = len(set(self.by_seed) | set(other.by_seed)) - len(seeds)
+        left_out = len(set(self.by_seed) | set(other.by_seed)) - len(seeds) if self.by_seed else 0
         return Cell(values, self.studies & other.studies, left_out)
 
 

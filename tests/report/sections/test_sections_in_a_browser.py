@@ -93,6 +93,15 @@ def test_values_and_charts_can_be_downloaded(shown):
     assert {text.get("fill") for text in root.findall("{*}text")} == {ink}
 
 
+def test_a_downloaded_chart_says_what_it_shows(shown):
+    """Both lines of a caption."""
+    shown.locator("#overlap summary").first.click()
+    _, text = saved(shown, shown.locator("#overlap").get_by_role("button", name="Download figure (SVG)").first)
+    caption = shown.locator("#overlap figcaption").first.inner_text().split("\n")
+    assert len(caption) == 2
+    assert ": ".join(caption) in [text.text for text in ElementTree.fromstring(text).findall("{*}text")]
+
+
 def test_marks_stand_where_their_values_are(shown):
     heights = [float(circle.get_attribute("cy")) for circle in shown.locator("#probes circle").all()]
     true, shuffled = heights[:3], heights[3:]

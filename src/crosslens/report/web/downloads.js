@@ -40,8 +40,10 @@ const drawing = (charts) => {
       for (const name of ["fill", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-family", "font-size"]) node.setAttribute(name, style.getPropertyValue(name));
     });
     for (const [name, value] of Object.entries({ x, y, width: boxes[i].width, height: boxes[i].height })) copy.setAttribute(name, value);
-    const title = chart.closest("figure")?.querySelector("figcaption")?.textContent;
-    file.append(...(title ? [make("text", { x, y: y - 6, fill: ink.color, "font-family": "sans-serif", "font-size": 13 }, title)] : []), copy);
+    // A caption has its lines behind one another; a chart without one says what it shows to readers of screens.
+    const caption = chart.closest("figure")?.querySelector("figcaption")?.innerText.split(/\s*\n\s*/).filter(Boolean).join(": ");
+    const title = caption ?? chart.getAttribute("aria-label").replace(/; the values are in the table below$/, "");
+    file.append(make("text", { x, y: y - 6, fill: ink.color, "font-family": "sans-serif", "font-size": 13 }, title), copy);
   });
   let bottom = Math.max(...boxes.map((box) => box.bottom)) - top, width = Math.max(...boxes.map((box) => box.right)) - left;
   const place = (key, dx, dy, items) => items.forEach((item) => {

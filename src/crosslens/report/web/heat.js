@@ -13,8 +13,8 @@ const heatRows = (table) => {
 const heat = (table) => {
   const cell = (row, column, shown) => {
     const name = `${row.name}, ${column.name}`;
-    if (!shown.seeds) return make("td", { class: "missing", title: shown.lacks ? `${name}: ${shown.lacks} of ${row.over} corpora have no score` : null },
-      shown.lacks ? "incomplete" : "not run");
+    if (!shown.seeds) return make("td", { class: "missing", title: shown.lacks ? `${name}: ${shown.lacks} of ${row.over} corpora have no score` : shown.left ? `${name}: no seed of the reference` : null },
+      shown.lacks ? "incomplete" : shown.left ? "no shared seed" : "not run");
     const value = shown.value ?? 0, difference = column.difference;
     const level = !difference ? "" : value >= 0 ? "above" : value > -2 ? "below" : value > -5 ? "two" : "five";
     const interval = shown.low === undefined || shown.low === null ? ""
