@@ -26,7 +26,7 @@ from crosslens.results.cells import (
 from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.results.record_settings import settings_of, settings_text
-from crosslens.tasks.titles import metric_name
+from crosslens.tasks.titles import metric_name, task_name
 
 if TYPE_CHECKING:
     import altair
@@ -202,7 +202,7 @@ class State:
 
     Attributes:
         encoder: name of the encoder, or of both; "" if all results are of one.
-        text: ``pretrained``, ``untrained``, ``fine-tuned for pos, layers 1-2 re-initialised``, …
+        text: ``pretrained``, ``untrained``, ``fine-tuned for POS tagging, layers 1-2 re-initialised``, …
     """
 
     encoder: str
@@ -235,8 +235,8 @@ def by_state(results: Results) -> list[tuple[State, Results]]:
     untrained = Counter(key[0] for key in {key[:3] for key, _ in groups if key[3] == "untrained"})
     named = []
     for (encoder, task, condition, state, corpus, variant, second_task), records in groups:
-        words = [f"fine-tuned for {task}" if task else str(state or "pretrained")]
-        words += [f"second encoder fine-tuned for {second_task}"] if second_task else []
+        words = [f"fine-tuned for {task_name(task)}" if task else str(state or "pretrained")]
+        words += [f"second encoder fine-tuned for {task_name(second_task)}"] if second_task else []
         if state != "untrained" or task or untrained[encoder] > 1:
             words += done_to(condition_of(condition))
         words += [corpus] if corpus and sum(other == encoder for other, _ in corpora) > 1 else []

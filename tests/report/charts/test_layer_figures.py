@@ -88,7 +88,8 @@ def test_each_language_has_a_panel_with_a_line_for_each_state():
     ]
     chart = by_language(*records)
     assert [panel["title"] for panel in panels(chart)] == [["fr"], ["de"]]  # en–en is not drawn
-    assert chart.to_dict()["title"] == "similarity of translations from en"
+    assert chart.to_dict()["title"] == "CKA of translations from en by layer (0: embeddings)"
+    assert {panel["y"]["title"] for panel in panels(chart)} == {None}  # the title of the figure names the axes
     assert drawn(chart) == [
         ("pretrained", "translations", 0, 0.5),
         ("pretrained", "unrelated, length-matched", 0, 0.2),

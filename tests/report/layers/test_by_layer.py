@@ -147,8 +147,8 @@ def test_two_encoders_are_named_and_both_are_untrained():
     rows = shown(only(Results.of(records), "similarity-cka"))
     assert rows == {
         ("en–fr", "e and f: pretrained"): [0.5],
-        ("en–fr", "e and f: pretrained, second encoder fine-tuned for pos, against_run=a7"): [0.7],
-        ("en–fr", "e and f: pretrained, second encoder fine-tuned for pos, against_run=a8"): [0.8],
+        ("en–fr", "e and f: pretrained, second encoder fine-tuned for POS tagging, against_run=a7"): [0.7],
+        ("en–fr", "e and f: pretrained, second encoder fine-tuned for POS tagging, against_run=a8"): [0.8],
         ("en–fr", "e and f: untrained"): [0.2],
         ("en–fr", "e: pretrained"): [0.4],
     }
@@ -279,7 +279,7 @@ def test_heads_of_different_kinds_have_rows_of_their_own(one, other, ends):
     ("other", "end"),
     [
         ({"corpus": "ud/pud"}, "ud/pud"),
-        ({"state": "fine-tuned", "task": "pos", "seed": 1}, "fine-tuned for pos"),
+        ({"state": "fine-tuned", "task": "pos", "seed": 1}, "fine-tuned for POS tagging"),
         ({"condition": '{"layers": "1"}', "seed": 1}, "layers 1 re-initialised"),
     ],
 )

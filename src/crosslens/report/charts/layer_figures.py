@@ -137,7 +137,8 @@ def similarity_by_pair(lines: Sequence[Line]) -> "altair.ConcatChart":
 def similarity_by_language(lines: Sequence[Line]) -> "altair.ConcatChart":
     """Similarity of translations by layer: a panel for each language pair, a line for each state of the encoders.
 
-    Lines of unrelated sentences matched in length are dashed; what lies above them is more than sentence length.
+    The title names the axes. Lines of unrelated sentences matched in length are dashed; what lies above them is more
+    than sentence length.
 
     Args:
         lines: from `similarity_lines`; the panels stand in their order.
@@ -169,13 +170,13 @@ def similarity_by_language(lines: Sequence[Line]) -> "altair.ConcatChart":
     across = math.ceil(len(rows) / math.ceil(len(rows) / ACROSS))
     scale = alt.Scale(domain=[0, max(row["value"] for row in points)])
     panels = []
-    for place, (pair, panel) in enumerate(rows.items()):
-        y = alt.Y("value:Q", title=None if place % across else "CKA", scale=scale, axis=alt.Axis(tickCount=5))
-        x = layer_axis() if place + across >= len(rows) else layer_axis().title(None)
-        base = alt.Chart(inline_data(panel), title=_wrapped(names[pair])).encode(x)
+    for pair, panel in rows.items():
+        y = alt.Y("value:Q", title=None, scale=scale, axis=alt.Axis(tickCount=5))
+        base = alt.Chart(inline_data(panel), title=_wrapped(names[pair])).encode(layer_axis().title(None))
         curves = similarity_curves(base, y, style, size=14)
         panels.append(alt.layer(*curves).properties(width=140, height=120))
-    title = f"similarity of translations from {sources.pop()}" if len(sources) == 1 else "similarity of translations"
+    # The axes of all panels are named once, because `printed` may set fewer panels side by side.
+    title = f"CKA of translations{f' from {sources.pop()}' if len(sources) == 1 else ''} by layer (0: embeddings)"
     return styled(alt.concat(*panels, columns=across, title=title))
 
 

@@ -18,7 +18,7 @@ from crosslens.results.chart import PAIR, SENTENCE_PAIRS, State, by_state, done_
 from crosslens.results.record import Results
 from crosslens.results.record_settings import SECOND_ENCODER, settings_of
 from crosslens.tasks import main_metric
-from crosslens.tasks.titles import at_the_start, metric_name
+from crosslens.tasks.titles import at_the_start, metric_name, task_name
 
 PROBED = {"accuracy": "", "accuracy_shuffled": "shuffled labels"}
 """Metric of a probe -> what distinguishes its control task."""
@@ -178,7 +178,7 @@ def _model(record: cells.Row) -> list[str]:
         return []
     tasks = [record["task"] if record["state"] == "fine-tuned" else None]
     tasks += [settings_of(record["settings"]).get("against_task")]
-    trained = [f"fine-tuned for {task}" for task in dict.fromkeys(filter(None, tasks))]
+    trained = [f"fine-tuned for {task_name(task)}" for task in dict.fromkeys(filter(None, tasks))]
     return [*trained, *done_to(condition_of(record["condition"]))]
 
 
