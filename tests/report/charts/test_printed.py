@@ -132,3 +132,17 @@ def test_layouts_that_are_the_same_are_drawn_once(monkeypatch):
     assert len(laid_out) > 1
     assert all(spec not in laid_out[:place] for place, spec in enumerate(laid_out))
     assert all(spec["datasets"] is specs[0]["datasets"] for spec in specs)
+
+
+def test_long_names_in_a_legend_have_several_lines():
+    alt = pytest.importorskip("altair")
+    names = ["zero-shot dependency parsing, LAS, source English, mean of 18 languages", "CKA"]
+    rows = [{"what": name, "x": x, "y": x} for name in names for x in (0, 1)]
+    colour = alt.Color("what:N", scale=alt.Scale(domain=names), legend=alt.Legend(title=None))
+    chart = alt.Chart(alt.InlineData(values=rows)).mark_line().encode(x="x:Q", y="y:Q", color=colour)
+    svg = printed(chart.properties(width=420), inches=COLUMN)
+    lines = re.findall(r">([^<>]+)</(?:text|tspan)>", svg)
+    assert "…" not in svg
+    assert "CKA" in lines
+    assert names[0] not in lines
+    assert set(names[0].split()) <= {word for line in lines for word in line.split()}

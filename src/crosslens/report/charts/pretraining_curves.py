@@ -58,7 +58,8 @@ def _panel(series: list[Series], encoder: str) -> "altair.LayerChart":
     names = [each.name for each in series]
     steps = sorted({row["step"] for row in rows})
     scale = alt.Scale(type="symlog", constant=max(1, steps[1] - steps[0]), nice=False)
-    x = alt.X("step:Q", title="step of pretraining", scale=scale, axis=alt.Axis(values=_ticks(steps), format="d"))
+    axis = alt.Axis(values=_ticks(steps), format="d", labelOverlap="greedy", labelSeparation=4, labelFlush=False)
+    x = alt.X("step:Q", title="step of pretraining", scale=scale, axis=axis)
     y = alt.Y("share:Q", title="percent of the final change")
     solid = {"symbolOpacity": 1, "symbolStrokeWidth": 2, **LONG}
     legend = alt.Legend(title=None, orient="bottom", columns=1, **solid)

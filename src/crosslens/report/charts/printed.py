@@ -228,10 +228,13 @@ def _short_axis(encoding: Spec, step: float | None, width: float) -> None:
 
 
 def _short_legend(encoding: Spec, width: float) -> None:
-    """Set the entries of a legend below the panels in as many columns as have room."""
+    """Set the entries of a legend below the panels in as many columns as have room; long ones have several lines."""
     legend = encoding["legend"] = {**encoding["legend"], "orient": "bottom", "labelLimit": width - SYMBOL}
     names = encoding.get("scale", {}).get("domain") or encoding.get("sort")
     if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
+        if max(map(_width, names)) > width - SYMBOL:
+            lines = {name: _wrapped(name, width - SYMBOL, font=11) for name in names}
+            legend["labelExpr"] = f"({_literal(lines)})[datum.label]"
         columns = int(width / (max(map(_width, names)) + SYMBOL))
         legend["columns"] = max(1, min(columns, legend.get("columns", len(names))))
 
