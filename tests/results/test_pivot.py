@@ -168,6 +168,15 @@ def test_development_and_test_sets_have_tables_and_means_of_their_own():
     assert section.records.table().loc[(CROSS, "of 2"), "reference"] == (test.value + 60.0) / 2
 
 
+def test_scores_on_dev_and_test_sets_have_no_common_table_or_chart_in_python():
+    splits = [score(t, 50.0, corpus=f"ud/{t}:{split}", split=split) for split in ("dev", "test") for t in ("en", "fr")]
+    both = Results.of(splits)
+    for show in (both.table, both.plot):
+        with pytest.raises(RequestError, match=r"several splits: dev, test \(.*filter\(split=…\) picks one"):
+            show()
+    assert len(both.filter(split="dev").table()) == 4  # two corpora and two means
+
+
 def test_similarities_of_several_kinds_of_models_have_rows_of_their_own():
     models = [
         dataclasses.replace(similarity("en-fr", 0, value), task="pos", selection=rule, recipe=recipe)

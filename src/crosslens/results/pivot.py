@@ -23,6 +23,7 @@ from crosslens.results.cells import (
     condition_of,
     groups_of,
     mean_of,
+    refuse_several,
     with_target_layers,
 )
 from crosslens.results.record import Results, remembered
@@ -50,6 +51,16 @@ def score_cells(results: Results) -> Cells:
     if not len(scores):
         raise RequestError("these results contain no scores")
     return cells(scores, rows=ROW)
+
+
+def refuse_splits(results: Results) -> None:
+    """Refuse scores on development and test sets together, whose mean says nothing of either.
+
+    Raises:
+        RequestError: naming the splits.
+    """
+    scores = results.filter(measure=None)
+    refuse_several([{"split": split} for (split,), _ in scores.groups("split") if split is not None], "split")
 
 
 def parts_of(table: Cells, source: str | None) -> tuple[list[Key], list[Key], list[Key]]:
@@ -97,10 +108,11 @@ def score_table(results: Results) -> "pandas.DataFrame":
     source's language and over all others apart, and is absent where one of them has no value.
 
     Raises:
-        RequestError: when the records hold no score, or those of several tasks, metrics, encoders or sources.
+        RequestError: when the records hold no score, or those of several tasks, metrics, encoders, sources or splits.
     """
     import pandas as pd
 
+    refuse_splits(results)
     table = score_cells(results)
     compared = table.compared()
     source = results.filter(measure=None).records["source"][0].as_py()

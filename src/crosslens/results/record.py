@@ -348,9 +348,11 @@ class Results:
         from crosslens.results.chart import main_measure, score_chart, similarity_chart
         from crosslens.results.encoder_overlay import encoder_profiles, overlay_chart
         from crosslens.results.layer_profile import profile_chart, profiles_by_variant
+        from crosslens.results.pivot import refuse_splits
 
         if len(self) > 0 and not self.records["measure"].null_count:
             return similarity_chart(self, measure=main_measure(self))
+        refuse_splits(self)
         scores = self.filter(measure=None)
         source = scores.records["source"][0].as_py() if len(scores) else None
         if len(scores.groups("encoder")) > 1:
