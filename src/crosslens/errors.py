@@ -81,15 +81,21 @@ class CrosslensWarning(UserWarning):
 
 
 def suggest(wrong: str, known: Iterable[str]) -> str:
-    """Suggest the known names closest to an unknown one, or list known names if none is close.
+    """Suggest the known names closest to an unknown one, whatever their case, or list known names if none is close.
 
     >>> suggest("ud/fr_pdu", ["ud/fr_pud", "ud/en_ewt"])
     "did you mean 'ud/fr_pud'?"
+    >>> suggest("POS", ["ner", "pos"])
+    "did you mean 'pos'?"
     >>> suggest("x", ["spearman", "pearson"])
     'known: pearson, spearman'
     """
     names = sorted(known)
-    near = difflib.get_close_matches(wrong, names, n=3, cutoff=0.6)
+    by_folded: dict[str, list[str]] = {}
+    for name in names:
+        by_folded.setdefault(name.casefold(), []).append(name)
+    folded = difflib.get_close_matches(wrong.casefold(), by_folded, n=3, cutoff=0.6)
+    near = [name for fold in folded for name in by_folded[fold]][:3]
     if near:
         return "did you mean " + " or ".join(repr(name) for name in near) + "?"
     return "known: " + ", ".join(names[:20]) + (", …" if len(names) > 20 else "") if names else "none is known"

@@ -244,3 +244,12 @@ def test_a_folder_of_the_same_name_does_not_hide_raw_text(tmp_path, monkeypatch)
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "en").write_text("a cat\n", "utf-8")
     assert [item.text for item in load_text("raw/en")] == ["a cat"]
+
+
+def test_the_hint_at_a_missing_corpus_names_corpora_of_its_collection(treebanks):
+    with pytest.raises(DataError, match="'ud/fr_pdu' not found") as typing_error:
+        load_corpus("ud/fr_pdu", data=treebanks)
+    assert "did you mean 'ud/fr_pud'" in typing_error.value.hint
+    with pytest.raises(DataError, match="'wikiann/fr' not found") as missing:
+        load_corpus("wikiann/fr", data=treebanks)
+    assert "known" not in missing.value.hint  # there is none, and others do not help

@@ -497,7 +497,8 @@ def _missing(collection: str, corpus: str, split: str, data: str | Path | None) 
         return DataError(f"corpus {name!r} not found", hint=suggest(name, known))
     if name in known:
         return DataError(f"{name} has no {split} split", hint=f"available: {', '.join(known[name])}")
-    suggestion = f"; {suggest(name, known)}" if known else ""
+    alike = [other for other in known if other.startswith(f"{collection}/")]
+    suggestion = f"; {suggest(name, alike)}" if alike else ""
     get = f", or {COLLECTIONS[collection].get}" if COLLECTIONS[collection].get else ""
     return DataError(
         f"corpus {name!r} not found in {places(data)}",
