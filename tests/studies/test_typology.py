@@ -1,5 +1,6 @@
 """The classes of languages, read from a store."""
 
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -47,6 +48,17 @@ def test_languages_outside_the_slides_are_named_from_the_table_of_languages():
     assert list(frame.loc["se", ["name", "script", "family"]]) == ["Northern Sami", "Latin", "Uralic"]
     assert list(frame.loc["ug-Latn", ["name", "script", "published class"]]) == ["Uyghur", "Latin", ""]
     assert list(frame.loc["sov-Cyrl", ["name", "script", "family"]]) == ["sov-Cyrl", "Cyrillic", ""]
+
+
+def test_models_that_something_else_was_done_to_are_left_out():
+    """A BiLSTM is compared with the encoder as it is, not with an ablation of it."""
+    ablated = [
+        replace(scored("wo", start, 5.0, seed=seed), condition=json.dumps({"layers": "1-2", **keys}))
+        for start, keys in (("encoder", {}), ("adapted", {"start": "adapted"}))
+        for seed in (1, 2, 3)
+    ]
+    whole = typology_of(Results.of(languages()))
+    assert typology_of(Results.of([*ablated, *languages(), *ablated])).equals(whole)
 
 
 def test_runs_that_cannot_be_told_apart_are_an_error():
