@@ -5,6 +5,11 @@ import json
 import pandas as pd
 import pytest
 
+from crosslens.results.record import Results
+from crosslens.runs.store import Store
+from crosslens.studies.typology import typology_of
+from made_typology import languages
+
 STUDY = """
 name: both
 encoder: {encoder}
@@ -98,3 +103,13 @@ def test_a_typology_refuses_two_encoders_of_one_seed_only_where_it_compares(run,
     status, _, err = run("typology", "runs", "--data", treebanks)
     assert status == 2
     assert "was trained on in several ways" in err
+
+
+@pytest.mark.parametrize("adapted", [1, 2, 3])
+def test_only_seeds_that_share_adapted_encoders_are_noted(run, monkeypatch, tmp_path, adapted):
+    """Three seeds of three adapted encoders are as they should be."""
+    Store(tmp_path / "runs")
+    frame = typology_of(Results.of(languages())).assign(**{"adapted encoders": adapted})
+    monkeypatch.setattr("crosslens.studies.typology.read_typology", lambda *_, **__: frame)
+    status, shown, said = run("typology", "runs")
+    assert (status, "in 3 of 3 rows all seeds share" in shown) == (0, adapted < 3), said
