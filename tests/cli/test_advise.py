@@ -5,11 +5,14 @@ import re
 
 import pytest
 
+from crosslens.unseen.confidence import Confidence
 from crosslens.unseen.rule import write_rule
 from made_rules import made_up
 
 
-def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, treebanks):
+def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, treebanks, monkeypatch):
+    unlike = Confidence(confident=40.0, agreement=60.0)  # those of the toy encoder are equal
+    monkeypatch.setattr("crosslens.unseen.evidence.measure_confidence", lambda probes, states: unlike)
     words = (
         "advise",
         "WO",
