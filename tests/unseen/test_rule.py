@@ -87,6 +87,22 @@ def test_files_that_are_no_rules(tmp_path, text, reason):
         read_rule(tmp_path / "missing.csv")
 
 
+@pytest.mark.parametrize("column", ["score", "adapted", FEATURES[0], FEATURES[-1]])
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf"])
+def test_numbers_that_are_not_finite_are_refused(tmp_path, column, text):
+    """One would make every estimate NaN, or every language one outside the fitted range."""
+    rows = [dict(zip(COLUMNS, [f"l{n}", f"c{n}", "en", *[f"{n}"] * 7], strict=True)) for n in range(3)]
+    for changed in (False, True):
+        rows[1] |= {column: text} if changed else {}
+        lines = [",".join(COLUMNS), *(",".join(row.values()) for row in rows)]
+        (tmp_path / "rule.csv").write_text("\n".join(lines))
+        if not changed:
+            assert len(read_rule(tmp_path / "rule.csv").measured) == 3
+        else:
+            with pytest.raises(DataError, match=rf"rule.csv:3: not a row .*{text} is not a finite number"):
+                read_rule(tmp_path / "rule.csv")
+
+
 def test_a_constant_guess_is_the_mean_of_other_languages_from_the_same_source():
     rows = [
         Measured(f"l{n}", f"c{n}", source, 40.0 + n - 30 * (source == "ar"), (1.0, 1.0, n, 1.0, 1.0))
