@@ -9,6 +9,7 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
+from crosslens.report.typology import in_order, typology_table
 from crosslens.results.record import Results
 from crosslens.runs.store import Store
 from crosslens.studies.study import Grid
@@ -48,6 +49,21 @@ def test_languages_outside_the_slides_are_named_from_the_table_of_languages():
     assert list(frame.loc["se", ["name", "script", "family"]]) == ["Northern Sami", "Latin", "Uralic"]
     assert list(frame.loc["ug-Latn", ["name", "script", "published class"]]) == ["Uyghur", "Latin", ""]
     assert list(frame.loc["sov-Cyrl", ["name", "script", "family"]]) == ["sov-Cyrl", "Cyrillic", ""]
+
+
+@pytest.mark.parametrize("target", [None, "a language of mine"])
+def test_a_language_that_is_unknown_is_a_row_without_family(target):
+    mine = [
+        replace(scored("wo", start, value, seed=seed), target=target, train="mine", corpus="my.conllu")
+        for start, value in (("encoder", 80.0), ("bilstm", 70.0))
+        for seed in (1, 2)
+    ]
+    frame = typology_of(Results.of([*languages(), *mine])).set_index("corpus")
+    assert list(frame.loc["my.conllu", ["language", "name", "script", "family"]]) == [target or "?"] * 2 + ["", ""]
+    assert frame.loc["my.conllu", "encoder - BiLSTM"] == pytest.approx(10.0)
+    for order in ("score", "family", "script", "name"):
+        assert len(in_order(frame.reset_index(), order)) == 4
+    assert typology_table(frame.reset_index()).groups
 
 
 def test_models_that_something_else_was_done_to_are_left_out():
