@@ -17,6 +17,17 @@ def test_adapt_says_what_it_read(run, folder, tiny_bert):
     assert not (folder / "adapted.partial").exists()
 
 
+def test_adapt_says_its_numbers_by_their_names(run, folder, monkeypatch):
+    names = ("words", "unknown", "broken", "fertility", "perplexity before", "perplexity")
+    facts = {f"{name} wo": float(place) for place, name in enumerate(names, start=1)} | {"words wo": 1}
+    monkeypatch.setattr("crosslens.mlm.adapt.adapt", lambda *_, **__: {"fresh_head": False, **facts})
+    status, _, err = run("adapt", "nowhere", "--text", "wo=fr.txt", "--out", "adapted")
+    assert status == 0, err
+    assert err.splitlines()[-1] == (
+        "wo: 1 words, 2.0 % of them unknown, 3.0 % split, 4.00 subwords per word; perplexity 5.0 before, 6.0 after"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "status", "reason"),
     [

@@ -5,11 +5,14 @@ import re
 
 import pytest
 
+from crosslens.unseen.confidence import Confidence
 from crosslens.unseen.rule import write_rule
 from made_rules import made_up
 
 
-def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, treebanks):
+def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, treebanks, monkeypatch):
+    unlike = Confidence(confident=40.0, agreement=60.0)  # those of the toy encoder are equal
+    monkeypatch.setattr("crosslens.unseen.evidence.measure_confidence", lambda probes, states: unlike)
     words = (
         "advise",
         "WO",
@@ -46,9 +49,17 @@ def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, tr
     ):
         assert part in out
     assert "regret" not in out  # there is one source: nothing was chosen
+    lines = [line.split() for line in out.splitlines()]
     status, out, err = run(*words, "--json")
     assert status == 0, err
     described = json.loads(out)
+    evidence = described["evidence"][""]
+    confidence = evidence["confidence"]["en"]
+    of_probes = [described["accuracy"]["en"], confidence["confident"], confidence["agreement"]]
+    shared = [evidence["overlap"]["en"], described["ways"][0]["expected"]]
+    assert ["en", *(f"{value:.1f}" for value in (*of_probes, *shared))] in lines
+    (coverage,) = (line for line in lines if line[:4] == ["as", "it", "is", "written"])
+    assert coverage[-3:] == [f"{evidence['coverage'][name]:.1f}" for name in ("unknown", "broken", "fertility")]
     assert (described["language"], described["ways"][0]["source"]) == ("wo", "en")
     assert described["evidence"][""]["scripts"] == {"Latn": 100.0}
     assert set(described["accuracy"]) == {"en", "fr.conllu"}
@@ -130,6 +141,7 @@ def test_advise_does_without_uroman_where_it_is_not_installed(run, folder, tiny_
         (("--sources", "ud/xx_nothing"), 2, "not found"),
         (("--sources", "ud/en_toy,ud/en_toy[:9]"), 2, "are both in en"),
         (("--sources", "wo=fr.conllu"), 2, "is in wo, so transfer from it is not zero-shot"),
+        (("--sources", "wo-Arab=fr.conllu"), 2, "is in wo, so transfer from it is not zero-shot"),
         (
             ("--text", "fr.txt@latin-cyrillic"),
             2,

@@ -5,6 +5,8 @@ import json
 import pandas as pd
 import pytest
 
+from crosslens.cli.align import _by_layer
+from crosslens.results.record import Record, Results
 from toys import SENTENCES
 
 
@@ -108,6 +110,20 @@ def test_baselines_are_chosen_and_left_out(run, tiny_bert, tmp_path):
     status, _, err = run(*arguments, "--baseline", "shuffle", "--out", tmp_path / "wrong")
     assert status == 2
     assert "did you mean 'shuffled'" in err
+
+
+def test_a_table_has_the_mean_of_a_baseline_over_its_seeds_beside_the_measurement():
+    def retrieved(layer, value, mapping="procrustes", seed=None):
+        columns = {"source": "en", "target": "fr", "layer": layer, "metric": "precision@1", "seed": seed}
+        return Record(encoder="e", measure=f"sentences {mapping}", value=value, state="pretrained", **columns)
+
+    shuffled = [
+        retrieved(layer, 10.0 * seed + layer, "procrustes_shuffled", seed) for layer in (0, 1) for seed in (5, 6)
+    ]
+    records = [*shuffled, retrieved(0, 70.0), retrieved(1, 80.0)]
+    table = _by_layer(Results.of(records), lambda row: "fr", mapping="procrustes")
+    assert table.columns.tolist() == ["fr", "fr shuffled"]
+    assert table.values.tolist() == [[70.0, 55.0], [80.0, 56.0]]
 
 
 def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_path):

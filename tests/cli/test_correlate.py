@@ -1,6 +1,9 @@
 import dataclasses
 
-from crosslens.results.record import Record, Results
+import pytest
+
+from crosslens.results.record import Record, Results, read_results
+from crosslens.similarity.transfer_gap import correlations
 from toy_commands import rows_of
 
 
@@ -56,3 +59,19 @@ def test_word_order_is_correlated_for_each_encoder_by_name(run, tmp_path):
     assert "word_order is a distance" in shown + said
     status, by_layer, said = run("correlate", "results.csv", "--measures", "word_order", "--layers", "each")
     assert (status, by_layer) == (0, shown), said
+
+
+def test_the_file_has_the_numbers_of_the_correlation(run, tmp_path):
+    gaps = {"de": 4, "fr": 5, "hi": 20, "ru": 10, "zh": 22, "sv": 6}
+    score = Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=90.0)
+    alike = Record(encoder="e", source="en", measure="cka", layer=0, metric="similarity")
+    records = [score, *(dataclasses.replace(score, target=target, value=90.0 - gap) for target, gap in gaps.items())]
+    records += [dataclasses.replace(alike, target=target, value=place / 10) for place, target in enumerate(gaps)]
+    Results.of(records).write(tmp_path / "results.csv")
+    assert run("correlate", "results.csv", "--csv", "table.csv")[0] == 0
+    (row,), (expected,) = rows_of("table.csv"), correlations(read_results("results.csv"))
+    found = expected.correlation
+    assert found.low < found.value < found.high
+    numbers = [float(row[name]) for name in ("spearman", "low", "high", "p")]
+    assert numbers == pytest.approx([found.value, found.low, found.high, found.p])
+    assert (row["layer"], row["languages"]) == ("mean", "6")

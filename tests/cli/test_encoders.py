@@ -1,6 +1,7 @@
 """Encoders as commands name them."""
 
 import pandas as pd
+from safetensors.numpy import load_file
 
 
 def test_a_bilstm_is_named_as_an_encoder_is(run, folder, treebanks, tiny_bert):
@@ -17,3 +18,13 @@ def test_a_bilstm_is_named_as_an_encoder_is(run, folder, treebanks, tiny_bert):
     status, _, err = run("finetune", "pos", tiny_bert, *words[3:], "--vectors", "fr.vec", "--out", "wrong")
     assert status == 2
     assert "--vectors applies only to ENCODER bilstm" in err
+
+
+def test_the_weights_of_an_encoder_are_counted(run, tiny_bert):
+    status, shown, err = run("encoders", "show", tiny_bert, "--device", "cpu")
+    assert status == 0, err
+    sizes = {name: weights.size for name, weights in load_file(tiny_bert / "model.safetensors").items()}
+    in_layers = sum(size for name, size in sizes.items() if "encoder.layer." in name)
+    described = dict(line.split(maxsplit=1) for line in shown.splitlines())
+    assert described["weights"] == f"{sum(sizes.values()):,}, {in_layers:,} of them in layers"
+    assert (described["layers"], described["width"], described["window"]) == ("4", "32", "64 subwords")

@@ -104,6 +104,8 @@ class Evidence:
 
 
 def test_evidence_within_evidence_is_plain_json(capsys):
-    print_object([Evidence(math.nan, MappingProxyType({"en": Evidence(1.5, MappingProxyType({}))}))])
-    inner = {"score": 1.5, "by_source": {}}
-    assert json.loads(capsys.readouterr().out) == [{"score": None, "by_source": {"en": inner}}]
+    scores = {"en": 1.5, "fr": 0.0}  # 0 is a score
+    inner = {source: Evidence(score, MappingProxyType({})) for source, score in scores.items()}
+    print_object([Evidence(math.nan, MappingProxyType(inner))])
+    plain = {source: {"score": score, "by_source": {}} for source, score in scores.items()}
+    assert json.loads(capsys.readouterr().out) == [{"score": None, "by_source": plain}]

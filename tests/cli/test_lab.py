@@ -61,3 +61,13 @@ def test_shares_that_are_none(run, tmp_path, setting, words):
     assert words in said
     assert len(said.strip().splitlines()) <= 2
     assert not (tmp_path / "lab").exists()
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_a_seed_replaces_that_of_the_preset(run, monkeypatch, seed):
+    """Zero is a seed."""
+    written = []
+    monkeypatch.setattr("crosslens.lab.export.export", lambda laboratory, out: written.append(laboratory))
+    status, _, said = run("lab", "export", "--preset", "good-w3", "--seed", seed, "--out", "lab")
+    assert status == 0, said
+    assert written[0].settings.seed == seed

@@ -34,6 +34,14 @@ def test_links_of_the_same_ids_in_the_order_of_the_corpus(run, eflomal, tmp_path
     assert read.links == ({0: 2}, {0: 0})
 
 
+def test_a_word_with_several_links_is_one_linked_word(run, eflomal, tmp_path):
+    eflomal.forward = eflomal.backward = "0-0 0-1\n2-0\n"
+    files = [conllu(tmp_path, "en.conllu", EN), conllu(tmp_path, "fr.conllu", FR)]
+    status, _, err = run("align", "links", *files, "--out", tmp_path / "fr.links")
+    assert (status, "2 sentences, 2 of 5 words of" in err) == (0, True), err
+    assert (tmp_path / "fr.links").read_text() == eflomal.forward
+
+
 def test_of_all_that_are_aligned_the_first_are_written(run, eflomal, tmp_path):
     files = [conllu(tmp_path, "en.conllu", EN), conllu(tmp_path, "fr.conllu", FR)]
     status, _, err = run("align", "links", *files, "--sentences", "1", "--out", tmp_path / "fr.links")

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from crosslens.cli._options import read_settings
 from crosslens.errors import RequestError
 from crosslens.files import allow_overwriting, new_folder, refuse_existing
 from crosslens.results.record import read_results
@@ -150,3 +151,7 @@ def test_files_that_the_new_folder_lacks_are_kept_beside_it(tmp_path):
     assert files(tmp_path / "out.before") == {"notes.md": "mine", "figures/mine/b.svg": "mine"}
     assert not (tmp_path / "out.before" / "empty").exists()
     assert lines == [f"kept: figures/mine/b.svg and 1 more of the old {tmp_path / 'out'}, in {tmp_path / 'out.before'}"]
+
+
+def test_a_value_may_have_an_equals_sign():
+    assert read_settings(("text=en=my.txt", " batch = 3 ")) == {"text": "en=my.txt", "batch": "3"}

@@ -57,12 +57,14 @@ def test_what_is_asked_wrongly(run, uninterrupted):
 
 def test_p_values_have_three_decimals_and_smaller_ones_a_bound(run, monkeypatch):
     written = {0.0004: "<0.001", 0.0012: "0.001", 0.0062: "0.006", 0.5: "0.500", float("nan"): "–"}
-    rows = [
-        dict.fromkeys(COLUMNS, 1.0) | {"metric": "las", "target": f"t{n}", "corpus": "c", "seeds": 2} for n in range(5)
-    ]
+    sides = {"a": 10.0, "b": 30.0, "difference": 20.0}
+    fixed = dict.fromkeys(COLUMNS, 1.0) | sides | {"metric": "las", "corpus": "c", "seeds": 2}
+    rows = [fixed | {"target": f"t{number}"} for number in range(5)]
     table = pd.DataFrame(rows).assign(p=list(written), q=list(written))
     monkeypatch.setattr("crosslens.studies.paired.test", lambda *sides, **options: table)
     lines = [line.split() for line in run("test", "a", "b")[1].splitlines()]
-    shown = {line[0]: line for line in lines if line and line[0].startswith("t")}
+    shown = {line[0]: line for line in lines if line and line[0] in {row["target"] for row in rows}}
+    assert ["target", "corpus", "A", "B", "B", "−", "A", "low", "high"] in [line[:9] for line in lines]
+    assert {tuple(line[2:5]) for line in shown.values()} == {("10.00", "30.00", "+20.00")}
     for number, text in enumerate(written.values()):
         assert shown[f"t{number}"].count(text) == 2

@@ -61,3 +61,12 @@ def test_finished_runs_are_read_as_often_for_many_new_runs_as_for_one(run, file,
         assert "new: seed: 11 instead of " in shown
         numbers.append(len(read))
     assert numbers[0] == numbers[1] > 0
+
+
+def test_the_training_time_of_all_runs_that_are_left_is_estimated(run, file, monkeypatch):
+    seconds = {"pos": 45.0}
+    monkeypatch.setattr("crosslens.cli._study.mean_seconds", lambda store: seconds)
+    more = ("--set", "seeds=[1, 2]")  # two conditions of two seeds
+    assert "estimated training time: 3 min 0 s on one core" in run("plan", file, "--out", "runs", *more)[2]
+    seconds.clear()
+    assert "estimated" not in run("plan", file, "--out", "runs", *more)[2]

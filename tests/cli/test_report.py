@@ -98,11 +98,12 @@ def test_intervals_are_those_of_the_study_and_figures_fit_the_width(run, uninter
     """The study pairs both conditions by sentence, which their records alone do not allow."""
     status, _, error = run("report", uninterrupted, "--out", "report", "--spread", "interval", "--width", "2")
     assert status == 0, error
-    table = Path("report/by-target-pos.md").read_text("utf-8")
+    table, latex = (Path(f"report/by-target-pos.{ending}").read_text("utf-8") for ending in ("md", "tex"))
     for row in rows_of(uninterrupted / "studies/toy/summary.csv"):
         write, name = (plain, "") if row["label"] == "reference" else (signed, "delta_")
         low, high = (write(float(row[name + end]), decimals=2) for end in ("low", "high"))
         assert f"[{low}, {high}]" in table
+        assert row["label"] != "reference" or f"[{low}, {high}]" in latex
     widths = [svg_width(path.read_text("utf-8")) for path in Path("report").glob("*.svg")]
     assert len(widths) == 3
     assert max(widths) <= 2 * 96

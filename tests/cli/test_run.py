@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,7 +12,9 @@ import pytest
 from ruamel.yaml import YAML
 
 import interrupted
+from crosslens.errors import RequestError
 from crosslens.runs.store import Store
+from made_runs import FRENCH, answers, asked, publish
 
 
 def test_plan_run_and_plan_again(run, file, tmp_path):
@@ -34,6 +37,7 @@ def test_plan_run_and_plan_again(run, file, tmp_path):
     assert "pos en reference seed 2; new: seed: 2 instead of 1 in" in shown
     assert shown.splitlines()[-1] == "toy: 2 runs done, 2 to do"
     assert "estimated training time" in said
+    assert "shared with" not in run("plan", file, "--out", "runs", "--all")[1]
     status, shown, _ = run("plan", file, "--out", "runs", "--all", "--set", "name=other")
     assert shown.count("done   pos en") == 2
     assert shown.count("shared with toy") == 2
@@ -61,6 +65,30 @@ def test_status_explain_and_results(run, file, tmp_path):
     assert "cross-language mean" in shown
     assert (tmp_path / "all.csv").read_bytes() == (tmp_path / "runs/studies/toy/results.csv").read_bytes()
     assert run("results", "runs", "--csv", "all.parquet")[0] == 0
+
+
+def test_a_study_is_repeated_with_all_that_decides_its_runs(run, file, treebanks, monkeypatch):
+    given = []
+
+    def run_study(study, out, **options):
+        given.append(options)
+        raise RequestError("called")
+
+    monkeypatch.setattr("crosslens.studies.run_study.run_study", run_study)
+    words = ("run", str(file), "--out", "my runs", "--set", "seeds=[1, 2]", "--set", "keep=[models]")
+    words += ("--data", str(treebanks), "--skip-missing")
+    assert run(*words, "--executor", "serial", "--device", "cpu")[0] == 2
+    assert shlex.split(given[0]["command"]) == ["crosslens", *words]
+    assert (given[0]["data"], given[0]["skip_missing"]) == (str(treebanks), True)
+
+
+def test_a_run_is_named_by_the_beginning_of_its_id(run, tmp_path):
+    store = Store(tmp_path / "runs")
+    publish(store, asked(), answers(FRENCH))
+    (name,) = store.ids()
+    assert f"{name}: pos en reference seed 1" in run("explain", name[:5], "--out", "runs")[1]
+    status, _, said = run("explain", name[1:6], "--out", "runs")
+    assert (status, f"no run id of runs begins with {name[1:6]!r}" in said) == (2, True)
 
 
 def test_a_failure_has_its_log_and_the_command_that_repeats_it(run, file, tmp_path):

@@ -5,6 +5,11 @@ import json
 import pandas as pd
 import pytest
 
+from crosslens.results.record import Results
+from crosslens.runs.store import Store
+from crosslens.studies.typology import typology_of
+from made_typology import languages
+
 STUDY = """
 name: both
 encoder: {encoder}
@@ -98,3 +103,16 @@ def test_a_typology_refuses_two_encoders_of_one_seed_only_where_it_compares(run,
     status, _, err = run("typology", "runs", "--data", treebanks)
     assert status == 2
     assert "was trained on in several ways" in err
+
+
+@pytest.mark.parametrize(
+    ("encoders", "tested", "noted"), [(1, True, True), (1, False, False), (2, True, False), (3, True, False)]
+)
+def test_seeds_that_share_one_adapted_encoder_are_noted(run, monkeypatch, tmp_path, encoders, tested, noted):
+    """Not those of several encoders, and not the one adapted seed of an unfinished study."""
+    Store(tmp_path / "runs")
+    frame = typology_of(Results.of(languages())).assign(**{"adapted encoders": encoders})
+    frame = frame if tested else frame.assign(**{"q adapted": float("nan")})
+    monkeypatch.setattr("crosslens.studies.typology.read_typology", lambda *_, **__: frame)
+    status, shown, said = run("typology", "runs")
+    assert (status, "in 3 of 3 rows all seeds share one adapted encoder" in shown) == (0, noted), said

@@ -4,7 +4,7 @@ from importlib import resources
 
 import pytest
 
-from crosslens.data.language_families import known_language
+from crosslens.data.language_families import bare_language, known_language, parse_language
 from crosslens.data.scripts import main_script, script_name
 from crosslens.lab.presets import LANGUAGES
 from crosslens.unseen.typology import known_languages
@@ -79,3 +79,11 @@ def test_languages_of_treebanks_and_topics_have_names():
     }
     assert {tag: known_language(tag).name for tag in names} == names
     assert known_language("fil").family == known_language("tl").family == known_language("id").family
+
+
+@pytest.mark.parametrize("text", ["?", "a language of mine", "ud/fr_pud", ""])
+def test_text_that_is_not_a_tag_has_no_parts(text):
+    """Names of languages in records are any text."""
+    assert (parse_language(text).language, parse_language(text).script) == (None, None)
+    assert bare_language(text) == text
+    assert known_language(text) is None

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from crosslens.encoders.condition import Condition
+from crosslens.errors import StoreError
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
@@ -85,6 +86,25 @@ def test_a_probe_is_asked_with_the_questions_own_settings(encoder, corpora, ques
     found, _ = answer(Subject(encoder), [cls], corpora)
     assert set(found.records["settings"].to_pylist()) == {"pooling=cls inputs=scaled"}
     assert found.records["value"].to_pylist() == expected.records["value"].to_pylist()
+
+
+def test_a_probe_is_asked_with_the_questions_own_seed_and_dev_data(encoder, corpora):
+    names = ("langid/all:train[:7]", "langid/all:test", "langid/all:train[7:]")
+    train, test, dev = map(corpora.corpus, names)
+    expected = probe(encoder, find_probe("langid", {}), train=train, test=test, dev=dev, how=Fit(), seed=3).results
+    refs = [CorpusRef(corpus.name, corpus.digest) for corpus in (train, test, dev)]
+    question = ProbeQuestion("langid", {}, *refs, "scaled", 3)
+    found, _ = answer(Subject(encoder), [question], corpora)
+    assert rows(found) == rows(expected.with_columns(question=question.id))
+
+
+@pytest.mark.parametrize("changed", ["en", "fr"])
+def test_either_side_of_a_parallel_corpus_must_be_as_it_was_planned(encoder, corpora, changed):
+    sides = corpora.head("ud/pud", None)
+    digests = ["0" * 64 if language == changed else sides[language].digest for language in ("en", "fr")]
+    question = Similarity("ud/pud", "en", "fr", tuple(digests), "cka", None)
+    with pytest.raises(StoreError, match=rf"ud/pud \({changed}\) has changed"):
+        answer(Subject(encoder), [question], corpora)
 
 
 @pytest.mark.parametrize(

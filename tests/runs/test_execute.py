@@ -1,15 +1,17 @@
 """A run of each kind: what is left of its attempts, and that it is done once."""
 
 import pytest
+import torch
 
 from crosslens.encoders.condition import Condition
 from crosslens.progress import Update
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.execute import LOG_EVERY, Context, _Log, execute
+from crosslens.runs.execute import LOG_EVERY, Context, _Log, _Work, execute
 from crosslens.runs.run import AdaptRun, EncoderRun, ModelRun
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
 from crosslens.studies.study import Similarity
+from crosslens.training.distributed import threads
 from toys import SENTENCES
 
 
@@ -24,7 +26,7 @@ def planned(study, treebanks, tmp_path_factory):
         "data": study.data.model_copy(update={"tasks": {"pos": {"en": source}}}),
         "adaptation": {"epochs": 1, "length": 16},
         "similarity": Similarity(of=("pretrained",), measures=("cka",)),
-        "seeds": (1,),
+        "seeds": (2,),
     }
     store = Store(folder / "runs")
     left = plan(study.model_copy(update=changes), store, corpora=Corpora(str(treebanks))).left
@@ -37,6 +39,9 @@ def test_a_run_that_succeeds_leaves_no_failed_attempt_and_is_done_once(planned, 
     asked, context = runs[kind], Context(str(store.folder), str(treebanks), "cpu")
     run = asked.run.id
     store.keep_failure(asked.run, "killed\n")
+    half = store.folder / "tmp" / f"{run}.encoder" / "half"  # of an encoder that was not published
+    half.parent.mkdir()
+    half.touch()
     assert execute(asked, context).state == "done"
     assert not store.failed(run)
     assert not store.state(run).exists()
@@ -46,8 +51,29 @@ def test_a_run_that_succeeds_leaves_no_failed_attempt_and_is_done_once(planned, 
 
     finished = files()
     assert {"run.json", "records.parquet", "log.txt"} <= set(finished)
+    assert "half" not in finished
     assert execute(asked, context).state == "done"
     assert files() == finished
+
+
+def test_the_perplexity_of_an_adapted_encoder_is_recorded_under_its_seed(planned, treebanks):
+    store, runs = planned
+    asked = runs[AdaptRun]
+    assert execute(asked, Context(str(store.folder), str(treebanks), "cpu")).state == "done"
+    (record,) = store.answers(asked.run.id)
+    assert (record.measure, record.target, record.seed) == ("perplexity", asked.run.language, 2)
+    assert asked.run.settings.seed == 2
+
+
+def test_runs_compute_with_one_thread_whatever_the_process_uses(planned, treebanks, tmp_path, monkeypatch):
+    """So that results do not depend on the number of cores."""
+    _, runs = planned
+    seen = []
+    monkeypatch.setattr(_Work, "do", lambda work: seen.append(torch.get_num_threads()))
+    with threads(2):
+        assert execute(runs[EncoderRun], Context(str(tmp_path), str(treebanks), "cpu")).state == "done"
+        assert torch.get_num_threads() == 2
+    assert seen == [1]
 
 
 def test_the_log_has_a_line_after_every_so_many_steps_and_none_before_the_first():

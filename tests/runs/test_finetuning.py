@@ -39,3 +39,30 @@ def test_the_dev_data_are_those_of_the_training_data_where_they_are_needed(treeb
     assert dev_of(select="last", schedule="linear") is None
     with pytest.raises(RequestError, match="name of the training data is empty"):
         check_finetuning("pos", train="", tests=["ud/fr_pud"], data=str(treebanks))
+
+
+def test_the_training_state_stays_until_the_results_are_written(tiny_bert, treebanks, tmp_path, monkeypatch):
+    """After a failure to write them, the same call resumes from it."""
+
+    def finetuned():
+        finetune_and_evaluate(
+            tiny_bert,
+            "pos",
+            train="ud/en_toy",
+            tests=["ud/fr_pud"],
+            recipe="small",
+            settings={"epochs": 1, "batch": 6},
+            data=str(treebanks),
+            device="cpu",
+            out=tmp_path / "out",
+            save_every=1,
+        )
+
+    state = tmp_path / "out.state"
+    with monkeypatch.context() as patch:
+        patch.setattr(finetuning, "write_recorded", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            finetuned()
+    assert (state.exists(), (tmp_path / "out").exists()) == (True, False)
+    finetuned()
+    assert (state.exists(), (tmp_path / "out" / "results.csv").exists()) == (False, True)

@@ -8,6 +8,8 @@ from crosslens.runs.run import EncoderRef, EncoderRun
 from crosslens.training.recipe import RECIPES
 from made_runs import FRENCH, make_run
 
+BASE = EncoderRef("folder", "name", "c" * 64)
+
 
 def test_identities_stay_what_they_were():
     """A store that somebody has stays valid: these change only where results change, or what is part of an identity."""
@@ -33,3 +35,18 @@ def test_an_identity_is_what_determines_the_weights_and_nothing_else():
         make_run(training=replace(training, task="ner")),
     ]
     assert len({run.id, *(each.id for each in changed)}) == 1 + len(changed)
+
+
+def test_records_name_the_digest_of_an_encoder_that_all_runs_of_the_study_share():
+    """Encoders that runs made, and checkpoints, share a name; their digests would keep the seeds of one mean apart."""
+    made = EncoderRef("folder", "name", "c" * 64, made=True)
+    for make in (lambda **changes: EncoderRun(BASE, **{"condition": Condition(), "seed": 1, **changes}), make_run):
+        assert make().columns["encoder_digest"] == "c" * 64
+        assert make(condition=Condition(checkpoint="500")).columns["encoder_digest"] is None
+    assert make_run(base=made).columns["encoder_digest"] is None
+
+
+def test_records_say_what_training_data_were_translated_from():
+    training = make_run().training
+    assert make_run().columns["translated_from"] is None
+    assert make_run(training=replace(training, translated_from="de")).columns["translated_from"] == "de"

@@ -11,11 +11,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, StoreError
 from crosslens.results.record import Record, Results
 from crosslens.runs.counts import key
 from crosslens.runs.question import CorpusRef, ProbeQuestion, Score, Similarity
-from crosslens.runs.run import Asked, EncoderRef
+from crosslens.runs.run import Asked, EncoderRef, EncoderRun
 from crosslens.runs.store import Store, is_store
 from crosslens.training import versions
 from made_runs import FRENCH, answers, asked, make_run, publish
@@ -104,6 +105,14 @@ def test_only_what_is_not_answered_yet_is_asked_and_an_answer_stays(tmp_path):
     assert store.answers(more.run.id).records["value"].to_pylist() == [50.0, 70.0]
     kept = {name: counts.tolist() for name, counts in store.counts(more.run.id).items()}
     assert kept == {names[0]: [[1] * 3] * 2, names[1]: [[2] * 3] * 2}
+
+
+def test_an_encoder_that_is_not_fine_tuned_has_no_model_to_keep(tmp_path):
+    store, look = Store(tmp_path), Asked(EncoderRun(EncoderRef("f", "e", "c" * 64), Condition(), 1))
+    for each in (look, asked()):
+        publish(store, each, answers(FRENCH))
+    assert store.missing(look, models=True) is None
+    assert store.missing(asked(), models=True) == replace(asked(), questions=())
 
 
 def test_what_a_question_owns_is_not_renamed_by_the_study(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 import crosslens as xl
 from crosslens.errors import RequestError
 from crosslens.results.record import read_results
-from crosslens.runs.tracking import TRACKERS, tracking
+from crosslens.runs.tracking import TRACKERS, Tracker, tracking
 from fake_wandb import FakeWandb
 
 
@@ -56,6 +56,15 @@ def test_tracking_changes_no_result(wandb, tiny_bert, treebanks, tmp_path):
 
     assert scores(track="wandb").records.equals(scores().records)
     assert wandb.started["name"] == "pos-en-reference-seed-1"
+
+
+def test_a_score_of_zero_is_logged_and_one_that_is_undefined_is_not():
+    logged_values = []
+    results = xl.Results.of(
+        xl.Record(corpus=name, metric="f1", value=value) for name, value in (("a", 0.0), ("b", None))
+    )
+    Tracker(lambda step, values: logged_values.append((step, values))).evaluated(2, results)
+    assert logged_values == [(2, {"test/a/f1": 0.0})]
 
 
 def test_a_run_ends_when_the_work_fails(wandb):

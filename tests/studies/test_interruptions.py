@@ -1,6 +1,7 @@
 """Studies that are stopped, and resumed."""
 
 import os
+import shutil
 import signal
 
 import pytest
@@ -138,3 +139,15 @@ def test_a_run_with_open_questions_is_not_done(many, treebanks, tmp_path, monkey
     run(many, tmp_path, treebanks)
     (row,) = status(Store(tmp_path))
     assert (row.runs, row.done, row.failed) == (1, 0, 1)
+
+
+def test_what_a_process_killed_after_publishing_left_is_removed_when_the_study_is_whole(
+    study, treebanks, uninterrupted, tmp_path
+):
+    folder = shutil.copytree(uninterrupted, tmp_path / "runs")
+    store = Store(folder)
+    run_id, *_ = store.ids()
+    store.state(run_id).write_text("state")
+    (folder / "failed" / run_id).mkdir()
+    assert run(study, folder, treebanks).plan.left == ()
+    assert (store.state(run_id).exists(), store.failed(run_id)) == (False, False)

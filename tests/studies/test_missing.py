@@ -91,6 +91,8 @@ def test_dev_data_count_where_weights_are_selected_on_them(treebanks):
     assert "ud/de_gsd:dev" in missing(select="best")
     assert "ud/de_gsd:dev" in missing(grid={"batch": [2, 4]})
     assert "ud/xx_b:dev" in missing(select=["last", {"oracle": "ud/xx_b"}])
+    own = ["none", {"layers": "1", "recipe": "muller2021"}]  # this recipe selects on them, the data's does not
+    assert "ud/de_gsd:dev" in missing(set={}, conditions=own, data={"recipe": "small", "tasks": {"pos": POS}})
 
 
 def test_what_is_there_and_the_laboratory_are_no_offence(treebanks):

@@ -8,7 +8,7 @@ import pytest
 
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import DataError, RequestError
-from crosslens.results.record import Results, read_results
+from crosslens.results.record import Record, Results, read_results
 from crosslens.scores.intervals import crossed, linearised
 from crosslens.studies import paired
 from crosslens.studies.study import Study
@@ -106,6 +106,40 @@ def test_the_mean_is_over_languages_that_neither_side_was_trained_on(encoder, to
     assert means["en"]["target"] == "mean of 3 languages"
     assert means["fr"]["target"] == "mean of 2 languages"
     assert means["fr"]["a"] == pytest.approx(np.mean(english.filter(target=["de", "ru"]).records["value"].to_pylist()))
+
+
+def made(rights, *, model):
+    """Results of a model: target, split and seed -> how many of the four words of each sentence are right."""
+    records, counts = [], {}
+    for (target, split, seed), right in rights.items():
+        run, digest, fractions = f"{model} {seed}", f"{target} {split}", np.array([right, [4] * len(right)])
+        counts[run, "none", digest, "accuracy"] = fractions
+        value = 100 * fractions[0].sum() / fractions[1].sum()
+        names = {"target": target, "split": split, "corpus": f"{target}:{split}", "corpus_digest": digest}
+        scored = {"task": "pos", "metric": "accuracy", "source": "en", "condition": "none", "value": value}
+        records.append(Record(run=run, seed=seed, **names, **scored))
+    return replace(Results.of(records), counts=counts)
+
+
+def test_means_are_over_the_corpora_of_one_split():
+    rights = {("fr", "test"): [1, 2], ("de", "test"): [3, 4], ("fr", "dev"): [0, 0], ("de", "dev"): [4, 1]}
+    sides = [
+        made({(*names, 1): [max(0, n - less) for n in right] for names, right in rights.items()}, model=f"m{less}")
+        for less in (0, 1)
+    ]
+    means = paired.test(*sides).set_index("corpus").loc[["test", "dev"]]
+    assert means["target"].tolist() == ["mean of 2 languages"] * 2
+    assert means["a"].tolist() == pytest.approx([100 * 10 / 16, 100 * 5 / 16])
+    assert means["b"].tolist() == pytest.approx([100 * 6 / 16, 100 * 3 / 16])
+
+
+def test_the_means_are_over_the_seeds_that_both_sides_have():
+    """So that their difference is the difference that is tested."""
+    first = made({("fr", "test", seed): [seed, 1] for seed in (1, 2, 3)}, model="first")
+    second = made({("fr", "test", seed): [seed, 0] for seed in (2, 3, 4)}, model="second")
+    (row,) = paired.test(first, second).to_dict("records")
+    assert (row["a"], row["b"], row["seeds"]) == (100 * 3.5 / 8, 100 * 2.5 / 8, 2)
+    assert row["difference"] == pytest.approx(row["b"] - row["a"])
 
 
 def test_what_cannot_be_compared(wider, scored, tmp_path):

@@ -1,17 +1,23 @@
 """Each run is done once, under the first of its names, with all that a study asks of it."""
 
+import json
+
 import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reinit import Reinit
+from crosslens.errors import DataError
+from crosslens.results.record import Results
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef, Perplexity, Score
-from crosslens.runs.run import Asked, EncoderRef, EncoderRun, ModelRun
+from crosslens.runs.run import Asked, EncoderRef, EncoderRun, ModelRun, PretrainRun
 from crosslens.runs.store import Store
 from crosslens.studies.plan import merged, plan
-from crosslens.studies.study import Similarity
+from crosslens.studies.study import Data, Grid, Probing, Similarity, Source, Study
+from made_runs import publish
 from toy_studies import run
+from toys import SENTENCES, conllu_text
 
 FRENCH, GERMAN, RUSSIAN = (Score(CorpusRef(f"ud/{name}_pud:test", name * 32), {}) for name in ("fr", "de", "ru"))
 
@@ -72,5 +78,66 @@ def test_a_study_in_bfloat16_asks_everything_in_it(study, treebanks, tmp_path):
     assert not {run.id for run in exact} & {run.id for run in coarse}
     assert all(run.condition.find(InPrecision) is not None for run in coarse)
     assert [run.condition.difference for run in coarse] == [run.condition for run in exact]
+    searched = runs(grid=Grid(epochs=(1, 2)), precision="bfloat16")
+    assert len(searched) == 2
+    assert all(run.condition.find(InPrecision) is not None for run in searched)
     written = Condition(precision="bfloat16", layers="1")
     assert study.model_copy(update={"precision": "bfloat16"}).computed(written) == written
+
+
+def finish(store, asked, **facts):
+    """Publish a run that did nothing but has these facts."""
+    publish(store, asked, Results.of([]))
+    file = store.path(asked.run.id) / "run.json"
+    file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), **facts}), "utf-8")
+
+
+@pytest.mark.parametrize(("best", "chosen"), [(1, [2]), (2, [2, 1])])
+def test_of_settings_with_the_same_dev_score_the_first_are_chosen(study, treebanks, tmp_path, best, chosen):
+    grid = {"grid": Grid(epochs=(3, 2, 1), best=best), "seeds": (4,), "conditions": study.conditions[:1]}
+    searched, store, corpora = study.model_copy(update=grid), Store(tmp_path), Corpora(str(treebanks))
+    tried = plan(searched, store, corpora=corpora).left
+    for score, asked in zip((40.0, 50.0, 50.0), tried, strict=True):
+        finish(store, asked, facts={"dev_score": score})
+    models = [asked for asked in plan(searched, store, corpora=corpora).runs if asked.questions]
+    assert [asked.run.training.recipe.epochs for asked in models] == chosen
+
+
+def test_encoders_that_a_study_pretrains_are_probed_with_their_own_seeds(treebanks, tmp_path):
+    """Else the probes of all of them would share their data order and control labels."""
+    for language, sentences in SENTENCES.items():
+        (tmp_path / f"{language}.txt").write_text("\n".join(sentences), "utf-8")
+    settings = "corpora: {en: en.txt, fr: fr.txt}\nshape: {layers: 2, width: 16, heads: 2}\n"
+    (tmp_path / "settings.yaml").write_text(settings, "utf-8")
+    probing = Probing(probe="upos", train="ud/en_toy", test="ud/en_pud", seed=7)
+    encoder = f"pretrain:{tmp_path / 'settings.yaml'}"
+    probed = Study(name="probed", encoder=encoder, data=Data(), probes=(probing,), seeds=(3, 5))
+    store, corpora = Store(tmp_path / "runs"), Corpora(str(treebanks))
+    pretrainings = plan(probed, store, corpora=corpora).left
+    assert [type(asked.run) for asked in pretrainings] == [PretrainRun] * 2
+    for number, asked in enumerate(pretrainings):
+        finish(store, asked, encoder_digest=str(number) * 64)
+    looks = [asked for asked in plan(probed, store, corpora=corpora).runs if isinstance(asked.run, EncoderRun)]
+    assert [(asked.run.seed, question.seed) for asked in looks for question in asked.questions] == [(3, 3), (5, 5)]
+
+
+def test_the_seed_of_the_probes_of_an_existing_encoder_is_the_studys(study, treebanks, tmp_path):
+    probing = Probing(probe="upos", train="ud/en_toy", test="ud/en_pud", seed=7)
+    asked = plan(study.model_copy(update={"probes": (probing,)}), Store(tmp_path), corpora=Corpora(str(treebanks))).runs
+    looks = [each for each in asked if isinstance(each.run, EncoderRun)]
+    assert [question.seed for each in looks for question in each.questions] == [7]
+
+
+def test_the_annotation_of_a_corpus_is_checked_for_each_task(study, treebanks, tmp_path):
+    """That of the second task, too, which the first does not need."""
+    bare = tmp_path / "bare.conllu"
+    rows = [line.split("\t") for line in conllu_text("fr").split("\n")]
+    bare.write_text("\n".join("\t".join([*row[:6], *"____"] if len(row) == 10 else row) for row in rows), "utf-8")
+    source = {"en": Source(train="ud/en_toy", tests=(str(bare),))}
+    for tasks in (("pos",), ("pos", "parsing")):
+        asked = study.model_copy(update={"data": Data(tasks=dict.fromkeys(tasks, source))})
+        if tasks == ("pos",):
+            assert plan(asked, Store(tmp_path / "runs"), corpora=Corpora(str(treebanks))).left
+        else:
+            with pytest.raises(DataError, match=r"bare\.conllu"):
+                plan(asked, Store(tmp_path / "runs"), corpora=Corpora(str(treebanks)))

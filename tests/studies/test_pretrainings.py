@@ -4,8 +4,9 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import DataError, RequestError
+from crosslens.runs.corpora import Corpora
 from crosslens.studies.missing import find_missing, leave_out
-from crosslens.studies.pretrainings import find_pretraining, settings_under
+from crosslens.studies.pretrainings import digests_of, find_pretraining, settings_under
 from crosslens.studies.study import Data, Study
 
 PRETRAINED = """
@@ -37,6 +38,20 @@ def test_text_of_pretraining_and_dictionaries_count_for_the_encoders_that_read_t
     assert missing["raw/fr_other"] == ("pretraining with fr, other-text",)
     assert missing["muse/en-xx"] == ("pretraining with fr, extra-anchors", "pretraining with de, extra-anchors")
     assert set(missing) == {"raw/xx_de", "raw/fr_other", "raw/de_other", "muse/en-xx"}
+
+
+def test_both_sides_of_a_dictionary_count_where_its_words_are_exchanged(tmp_path):
+    whole = pretraining_study(tmp_path)
+    settings, base = find_pretraining(str(tmp_path / "settings.yaml"))
+    settings = settings.model_copy(update={"dictionaries": {"en-fr": "words.txt"}})
+    reference, _, extra, _ = (settings_under(settings, whole, condition, "fr") for condition in whole.conditions)
+    texts, digests = digests_of(reference, base, Corpora()), []
+    assert set(texts) == {"en", "fr"}
+    for words in ("cat chat\n", "cat matou\n", "dog chat\n"):
+        (tmp_path / "words.txt").write_text(words, "utf-8")
+        digests.append(digests_of(extra, base, Corpora()))
+        assert digests[-1].items() > texts.items()
+    assert len({each["en-fr"] for each in digests}) == 3
 
 
 def test_encoders_and_factors_without_text_are_left_out(tmp_path):

@@ -152,6 +152,16 @@ def test_a_condition_that_lacks_one_of_three_corpora_has_no_mean():
     assert means[["label", "corpus"]].values.tolist() == [["reference", "mean of 3 languages:test"]]
 
 
+def test_each_split_has_a_mean_of_its_own():
+    tests = of(["fr", "de"])
+    devs = [replace(each, value=each.value - 20, corpus=f"{each.corpus[:-5]}:dev", split="dev") for each in tests]
+    frame = summarise_records(Results.of([*tests, *devs]))
+    means = frame[frame["corpus"].str.startswith("mean of")].set_index(["corpus", "label"])["mean"]
+    assert means["mean of 2 languages:test", "reference"] == pytest.approx(83.5)  # 80 + 2 + 1.5
+    assert means["mean of 2 languages:dev", "reference"] == pytest.approx(63.5)
+    assert len(means) == 2 * 2
+
+
 def test_settings_have_references_of_their_own_and_share_one_correction():
     rates = {"learning_rate=1e-05": 10.0, "learning_rate=5e-05": 1.0}
     records = {

@@ -125,6 +125,17 @@ def test_the_mean_over_targets_is_tested_once_a_condition(wider):
     assert corpora["q"].dropna().tolist() == pytest.approx(stats.false_discovery_control(tests).tolist())
 
 
+def test_a_mean_leaves_out_the_source_language_whatever_the_source_is_called(wider):
+    store, asked = wider
+    trainings = [replace(each.run.training, source="news") for each in asked]
+    renamed = [
+        replace(each, run=replace(each.run, training=training)) for each, training in zip(asked, trainings, strict=True)
+    ]
+    frame, other = summarise(store, asked), summarise(store, renamed)
+    assert set(other["source"]) == {"news"}
+    assert other.drop(columns="source").equals(frame.drop(columns="source"))
+
+
 def test_one_seed_has_an_interval_over_sentences_and_no_test(wider):
     store, asked = wider
     alone = summarise(store, [each for each in asked if each.run.seed == 1])

@@ -1,5 +1,6 @@
 """The classes of languages, read from a store."""
 
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,6 +9,7 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
+from crosslens.report.typology import in_order, typology_table
 from crosslens.results.record import Results
 from crosslens.runs.store import Store
 from crosslens.studies.study import Grid
@@ -47,6 +49,32 @@ def test_languages_outside_the_slides_are_named_from_the_table_of_languages():
     assert list(frame.loc["se", ["name", "script", "family"]]) == ["Northern Sami", "Latin", "Uralic"]
     assert list(frame.loc["ug-Latn", ["name", "script", "published class"]]) == ["Uyghur", "Latin", ""]
     assert list(frame.loc["sov-Cyrl", ["name", "script", "family"]]) == ["sov-Cyrl", "Cyrillic", ""]
+
+
+@pytest.mark.parametrize("target", [None, "a language of mine"])
+def test_a_language_that_is_unknown_is_a_row_without_family(target):
+    mine = [
+        replace(scored("wo", start, value, seed=seed), target=target, train="mine", corpus="my.conllu")
+        for start, value in (("encoder", 80.0), ("bilstm", 70.0))
+        for seed in (1, 2)
+    ]
+    frame = typology_of(Results.of([*languages(), *mine])).set_index("corpus")
+    assert list(frame.loc["my.conllu", ["language", "name", "script", "family"]]) == [target or "?"] * 2 + ["", ""]
+    assert frame.loc["my.conllu", "encoder - BiLSTM"] == pytest.approx(10.0)
+    for order in ("score", "family", "script", "name"):
+        assert len(in_order(frame.reset_index(), order)) == 4
+    assert typology_table(frame.reset_index()).groups
+
+
+def test_models_that_something_else_was_done_to_are_left_out():
+    """A BiLSTM is compared with the encoder as it is, not with an ablation of it."""
+    ablated = [
+        replace(scored("wo", start, 5.0, seed=seed), condition=json.dumps({"layers": "1-2", **keys}))
+        for start, keys in (("encoder", {}), ("adapted", {"start": "adapted"}))
+        for seed in (1, 2, 3)
+    ]
+    whole = typology_of(Results.of(languages()))
+    assert typology_of(Results.of([*ablated, *languages(), *ablated])).equals(whole)
 
 
 def test_runs_that_cannot_be_told_apart_are_an_error():

@@ -1,6 +1,7 @@
 """The advice made of a text's evidence and the rule fitted to transfer."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,9 +10,10 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import join
 from crosslens.data.sentence import Text
 from crosslens.errors import RequestError
-from crosslens.unseen.advice import Way, _adapting, _expectation, advise
+from crosslens.unseen.advice import FEW, Way, _adapting, _expectation, advise
 from crosslens.unseen.rule import Measured, Provenance, Rule, read_rule
 from made_rules import made_up
+from toys import SENTENCES
 
 
 def fitted_to(encoder, rows):
@@ -161,6 +163,22 @@ def test_a_language_that_several_sources_were_adapted_from_counts_once(encoder):
     assert "measured on only 2 other languages" in _adapting(two, 50.0, evidence)[1]
 
 
+@pytest.mark.parametrize(("gain", "words", "helps"), [(0.9, FEW, False), (1.1, FEW, True), (1.1, FEW - 1, False)])
+def test_adapting_is_recommended_for_a_gain_of_more_than_a_point_measured_with_enough_text(gain, words, helps):
+    rule = Rule(tuple(measured_anywhere(adapted=50.0 + gain)))
+    recommended, reason = _adapting(rule, 50.0, SimpleNamespace(coverage=SimpleNamespace(words=words)))
+    assert recommended == helps
+    assert ("too few" in reason) == (words < FEW)
+
+
+def test_a_treebank_of_the_rule_is_not_used_for_its_own_text(encoder, toy):
+    """Whatever split the text is from, and also where its language is unknown."""
+    rows = [*measured_anywhere(), replace(measured_anywhere()[0], language="own", corpus="ud/own:test")]
+    text = replace(toy("train"), name="ud/own:train[:6]", language=None)
+    advice = advise(encoder, text, {"src": toy("train")}, schemes=(), rule=fitted_to(encoder, rows))
+    assert advice.rule.treebanks == ("c0", "c1", "c2")
+
+
 def not_adapted(rows):
     return [replace(row, adapted=None) for row in rows]
 
@@ -174,6 +192,20 @@ def test_parallel_sentences_are_looked_for(encoder, toy):
     assert found.retrieval == (100.0,) * 5  # a text is its own translation
     with pytest.raises(RequestError, match="has 1 languages, but two"):
         advise(encoder, toy("train"), {"en": toy("train")}, schemes=(), parallel=join(sides[:1], name="one"))
+
+
+def test_retrieval_is_the_mean_of_both_directions(encoder, toy):
+    """So it does not depend on which language is named first."""
+    sides = {
+        language: Corpus(tuple(Text((s,), id=str(i)) for i, s in enumerate(SENTENCES[language])), language, language)
+        for language in ("en", "fr")
+    }
+    one, other = (
+        advise(encoder, toy("train"), {"en": toy("train")}, schemes=(), parallel=join(pair, name="both")).retrieval
+        for pair in ([sides["en"], sides["fr"]], [sides["fr"], sides["en"]])
+    )
+    assert one == pytest.approx(other)
+    assert any(value % (100 / 6) > 1 for value in one)  # one direction finds more than the other
 
 
 def test_a_source_is_needed(encoder, toy):

@@ -42,6 +42,13 @@ def test_confidence_by_hand():
     assert measure_confidence(probes, states) == Confidence(pytest.approx(25.0), pytest.approx(62.5))
 
 
+def test_the_probe_of_each_layer_is_asked_whether_it_agrees():
+    """The first layer is sure of the first tag and outvotes the second layer: half of the probes agree."""
+    biases = np.array([[[[2.0, 0.0]], [[0.0, 1.0]]]] * 2)
+    probes = SourceProbes((1, 2), np.zeros((2, 1, 1)), np.ones((2, 1, 1)), np.zeros((2, 2, 1, 2)), biases, 75.0, 0.8)
+    assert measure_confidence(probes, np.zeros((2, 3, 1))) == Confidence(0.0, 50.0)
+
+
 def test_on_the_source_confidence_is_accuracy(encoder):
     """The threshold is chosen so; and no sentence is both trained on and held out."""
     source = load_corpus("lab/src:train[:100]")
@@ -103,3 +110,12 @@ def test_states_are_scaled_by_the_sentences_that_are_trained_on(encoder):
     probes = train_probes(encoder, source)
     np.testing.assert_allclose(probes.mean, trained.mean(1, keepdims=True), atol=1e-6)
     np.testing.assert_allclose(probes.spread, trained.std(1, keepdims=True), atol=1e-6)
+
+
+def test_the_first_sentences_of_long_data_are_read(encoder, monkeypatch):
+    """However much there is of it, so that evidence is comparable between corpora."""
+    monkeypatch.setattr("crosslens.unseen.confidence.TRAIN_SENTENCES", 20)
+    source = load_corpus("lab/src:train[:30]")
+    np.testing.assert_array_equal(train_probes(encoder, source).weights, train_probes(encoder, source[:20]).weights)
+    monkeypatch.setattr("crosslens.unseen.confidence.TEXT_SENTENCES", 5)
+    np.testing.assert_array_equal(read_states(encoder, source), read_states(encoder, source[:5]))

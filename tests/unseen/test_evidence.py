@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
@@ -9,6 +11,7 @@ from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError
 from crosslens.unseen.confidence import measure_confidence, read_states, train_probes
 from crosslens.unseen.evidence import FEATURES, gather, vocabulary_scripts
+from toys import loaded_with
 
 
 def words(*sentences, language="wo"):
@@ -42,6 +45,17 @@ def test_overlap_is_with_as_many_sentences_of_a_source_however_many_there_are(en
     fewer = words("the cat", "sees a dog .", language="en")
     overlap = gather(encoder, text, {"few": few, "more": more, "fewer": fewer}, {}).overlap
     assert overlap["more"] == overlap["few"] < overlap["fewer"] == 100
+
+
+def test_words_unknown_to_both_are_not_shared_also_where_the_unknown_subword_is_the_first(tmp_path):
+    vocabulary = {piece: number for number, piece in enumerate(("[UNK]", "[PAD]", "the", "cat", "dog"))}
+    levels = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    levels.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=levels, unk_token="[UNK]", pad_token="[PAD]")
+    overlap = gather(
+        loaded_with(tokenizer, tmp_path), words("the cat sees"), {"en": words("the dog reads")}, {}
+    ).overlap
+    assert overlap == {"en": 50.0}
 
 
 def test_vocabularies_of_bytes_are_read_as_text():

@@ -7,7 +7,7 @@ import pytest
 
 from crosslens.errors import DataError
 from crosslens.unseen.evidence import FEATURES
-from crosslens.unseen.rule import COLUMNS, LEVEL, Measured, Provenance, Rule, read_rule, write_rule
+from crosslens.unseen.rule import COLUMNS, LEVEL, PENALTY, Measured, Provenance, Rule, read_rule, write_rule
 from made_rules import made_up
 
 
@@ -87,6 +87,22 @@ def test_files_that_are_no_rules(tmp_path, text, reason):
         read_rule(tmp_path / "missing.csv")
 
 
+@pytest.mark.parametrize("column", ["score", "adapted", FEATURES[0], FEATURES[-1]])
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf"])
+def test_numbers_that_are_not_finite_are_refused(tmp_path, column, text):
+    """One would make every estimate NaN, or every language one outside the fitted range."""
+    rows = [dict(zip(COLUMNS, [f"l{n}", f"c{n}", "en", *[f"{n}"] * 7], strict=True)) for n in range(3)]
+    for changed in (False, True):
+        rows[1] |= {column: text} if changed else {}
+        lines = [",".join(COLUMNS), *(",".join(row.values()) for row in rows)]
+        (tmp_path / "rule.csv").write_text("\n".join(lines))
+        if not changed:
+            assert len(read_rule(tmp_path / "rule.csv").measured) == 3
+        else:
+            with pytest.raises(DataError, match=rf"rule.csv:3: not a row .*{text} is not a finite number"):
+                read_rule(tmp_path / "rule.csv")
+
+
 def test_a_constant_guess_is_the_mean_of_other_languages_from_the_same_source():
     rows = [
         Measured(f"l{n}", f"c{n}", source, 40.0 + n - 30 * (source == "ar"), (1.0, 1.0, n, 1.0, 1.0))
@@ -111,6 +127,43 @@ def test_the_interval_covers_its_share_of_the_languages():
     assert rule.half_width < rule.errors.max()
     few = made_up(5, noise=10)  # of five languages 90 % is all
     assert few.half_width == few.errors.max()
+
+
+def test_a_language_of_many_corpora_weighs_no_more_in_the_interval_than_one_of_a_single_corpus():
+    """By brute force: the smallest error within which enough of every language's errors lie, on average."""
+    generator = np.random.default_rng(1)
+    rows = made_up(12, noise=10).measured
+    copies = [replace(rows[0], corpus=f"c0-{n}", score=rows[0].score + 30 * generator.normal()) for n in range(40)]
+    rule = Rule((*rows, *copies))
+
+    def covered(width):
+        return np.mean(
+            [
+                np.mean(
+                    [
+                        error <= width
+                        for row, error in zip(rule.measured, rule.errors, strict=True)
+                        if row.language == language
+                    ]
+                )
+                for language in rule.languages
+            ]
+        )
+
+    needed = LEVEL * 13 / 12  # corrected for the number of languages
+    assert rule.half_width == min(error for error in rule.errors if covered(error) >= needed - 1e-9)
+
+
+def test_the_regression_is_the_least_squares_fit_with_a_penalty_on_standardised_inputs():
+    """By the least squares of rows and, below them, the root of the penalty times the identity."""
+    rule = made_up(8, noise=5)
+    x = np.asarray([[*row.features, row.source == "en", row.source == "fr"] for row in rule.measured])
+    y = np.asarray([row.score for row in rule.measured])
+    z = (x - x.mean(0)) / np.sqrt(((x - x.mean(0)) ** 2).mean(0))
+    below = np.sqrt(PENALTY) * np.eye(len(z[0]))
+    slopes = np.linalg.lstsq(np.vstack([z, below]), np.append(y - y.mean(), np.zeros(len(below))), rcond=None)[0]
+    expected = [rule.expected(row.features, row.source) for row in rule.measured]
+    np.testing.assert_allclose(expected, y.mean() + z @ slopes, rtol=1e-9)
 
 
 def test_a_rule_without_a_language_has_nothing_of_it():
@@ -145,7 +198,8 @@ def test_a_source_is_chosen_for_corpora_that_the_default_source_was_measured_on(
     """Without the default source there is nothing that a choice could gain over."""
     rule = made_up(6)
     others = [Measured("l9", "c9", source, score, (0.0,) * 5) for source, score in (("fr", 20.0), ("ar", 90.0))]
-    wider = Rule((*rule.measured, *others))
+    alone = Measured("l8", "c8", "en", 20.0, (0.0,) * 5)  # there is nothing to choose from
+    wider = Rule((*rule.measured, *others, alone))
     assert [choice.default.corpus for choice in wider.choices] == ["c0", "c1", "c2", "c3", "c4", "c5"]
     assert {choice.default.source for choice in wider.choices} == {"en"}
 

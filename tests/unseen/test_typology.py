@@ -62,8 +62,10 @@ def test_seeds_are_paired_by_their_number():
     """Seeds 1 to 3 of the encoder and 2 to 4 of the baseline share two, which differ by 10 and by 12 points."""
     encoder = {seed: np.full(50, value) for seed, value in ((1, 0.0), (2, 90.0), (3, 92.0))}
     baseline = {seed: np.full(50, value) for seed, value in ((4, 0.0), (3, 80.0), (2, 80.0))}
-    (row,) = typology({Cell("pos", "a", "a"): Measurements(encoder, None, baseline)}).to_dict("records")
+    adapted = {2: np.full(50, 95.0), 5: np.full(50, 0.0)}
+    (row,) = typology({Cell("pos", "a", "a"): Measurements(encoder, adapted, baseline)}).to_dict("records")
     assert row["encoder - BiLSTM"] == pytest.approx(11.0)
+    assert (row["adapted"], row["adapted - BiLSTM"]) == (95.0, 15.0)
     assert (row["encoder"], row["BiLSTM"]) == (91.0, 80.0)  # the means that it is the difference of
     assert row["seeds"] == 2
     lonely = Measurements({1: np.full(50, 90.0)}, None, {2: np.full(50, 80.0)})

@@ -54,7 +54,7 @@ def command(
     if as_json:
         print_json(frame)
         return
-    shared = frame[frame["adapted encoders"].astype(float) < frame["seeds"]]
+    shared = frame[(frame["adapted encoders"] == 1) & frame["q adapted"].notna()]  # with one adapted seed, no test
     shown = frame.rename(columns={"name": "", "train": "trained on", "text": "words of text"})
     shown["words of text"] = ["" if words != words else f"{int(words):,}" for words in frame["text"].astype(float)]
     for task, rows in shown.groupby("task"):

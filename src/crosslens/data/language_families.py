@@ -27,13 +27,25 @@ class KnownLanguage:
     script: str
 
 
+def parse_language(tag: str) -> langcodes.Language:
+    """Split a tag into language, script and region, which are None in text that is not a tag.
+
+    >>> parse_language("ug-Latn").script, parse_language("a language of mine").language
+    ('Latn', None)
+    """
+    try:
+        return langcodes.Language.get(tag)
+    except langcodes.LanguageTagError:
+        return langcodes.Language.make()
+
+
 def bare_language(tag: str) -> str:
     """The language of a tag, without its script and region; of a tag that names none, the tag.
 
-    >>> bare_language("ug-Latn"), bare_language("sr-Cyrl-RS")
-    ('ug', 'sr')
+    >>> bare_language("ug-Latn"), bare_language("sr-Cyrl-RS"), bare_language("a language of mine")
+    ('ug', 'sr', 'a language of mine')
     """
-    return langcodes.Language.get(tag).language or tag
+    return parse_language(tag).language or tag
 
 
 def known_language(tag: str | None) -> KnownLanguage | None:

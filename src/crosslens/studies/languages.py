@@ -44,8 +44,9 @@ def count_by_language(data: Data, *, folder: str | None = None) -> Counts:
         tests = [test for source in sources.values() for test in source.tests]
         trains = [source.train for source in sources.values() if source.translated_from is None]
         for part, patterns in (("train", trains), ("test", tests)):
-            for name in dict.fromkeys(name for pattern in patterns for name in _matches(pattern, folder)):
-                language, size = _size(name, part, folder)
+            names = dict.fromkeys(name for pattern in patterns for name in _matches(pattern, folder))
+            sized = dict(_size(name, part, folder) for name in names)  # a corpus that has several names once
+            for (_, language), size in sized.items():
                 if language is not None:
                     row = sizes.setdefault(language, {}).setdefault(task, _Sizes())
                     total = getattr(row, part)
@@ -60,10 +61,10 @@ def _matches(pattern: str, folder: str | None) -> list[str]:
         return []
 
 
-def _size(name: str, split: str, folder: str | None) -> tuple[str | None, int | None]:
-    """Language and number of sentences of a corpus; no number if it is missing."""
+def _size(name: str, split: str, folder: str | None) -> tuple[tuple[str, str | None], int | None]:
+    """Full name, language and number of sentences of a corpus; no number if it is missing."""
     try:
         corpus = load_corpus(name, split=split, data=folder)
     except DataError:
-        return named_language(name), None
-    return corpus.language, len(corpus)
+        return (name, named_language(name)), None
+    return (corpus.name, corpus.language), len(corpus)

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-import langcodes
-
 from crosslens.corpora.catalogue import load_corpus
-from crosslens.data.language_families import known_language
+from crosslens.data.language_families import known_language, parse_language
 from crosslens.data.scripts import main_script, script_name
 from crosslens.digests import canonical_json
 from crosslens.encoders.interventions.start import Start
@@ -171,7 +169,7 @@ def _typology(
     about = []
     for cell in cells:
         tag, adapted = languages[cell], adapted_on.get(cell, set())
-        parsed = langcodes.Language.get(tag)
+        parsed = parse_language(tag)
         language = parsed.language or tag
         known, other = known_languages().get(language), known_language(language)
         of_tag = script_name(parsed.script) if parsed.script else ""

@@ -348,10 +348,10 @@ def read_rule(path: str | Path | None = None) -> Rule:
     measured = []
     for row in rows:
         try:
-            features = tuple(float(row[name]) for name in FEATURES)
-            adapted = float(row["adapted"]) if row["adapted"] else None
+            features = tuple(_number(row[name]) for name in FEATURES)
+            adapted = _number(row["adapted"]) if row["adapted"] else None
             names = (row["language"], row["corpus"], row["source"])
-            measured.append(Measured(*names, float(row["score"]), features, adapted))
+            measured.append(Measured(*names, _number(row["score"]), features, adapted))
         except (ValueError, TypeError) as error:  # TypeError: a row that ends early
             line = numbers[rows.line_num - 1]
             raise DataError(f"not a row of measured transfer: {error}", file=str(file), line=line) from None
@@ -359,6 +359,13 @@ def read_rule(path: str | Path | None = None) -> Rule:
     if len(rule.languages) < 3:
         raise DataError("a rule needs at least three languages", file=str(file))
     return rule
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a finite number")
+    return number
 
 
 def write_rule(rule: Rule, path: str | Path) -> None:
