@@ -76,8 +76,8 @@ def test_a_study_is_repeated_with_all_that_decides_its_runs(run, file, treebanks
 
     monkeypatch.setattr("crosslens.studies.run_study.run_study", run_study)
     words = ("run", str(file), "--out", "my runs", "--set", "seeds=[1, 2]", "--set", "keep=[models]")
-    words += ("--data", str(treebanks), "--skip-missing")
-    assert run(*words, "--executor", "serial", "--device", "cpu")[0] == 2
+    words += ("--data", str(treebanks), "--skip-missing", "--device", "cpu")
+    assert run(*words, "--executor", "serial")[0] == 2
     assert shlex.split(given[0]["command"]) == ["crosslens", *words]
     assert (given[0]["data"], given[0]["skip_missing"]) == (str(treebanks), True)
 

@@ -242,12 +242,8 @@ def test_similarity_is_shown_by_layer_for_every_state(reported):
     head, groups = report.table("similarity-cka")
     assert head == [str(layer) for layer in range(13)]
     (rows,) = [rows for group, rows in groups.items() if group.startswith("mean of ")]
-    for state in (
-        "pretrained",
-        "untrained",
-        "fine-tuned for POS tagging",
-        "fine-tuned for POS tagging, layers 1-2 re-initialised",
-    ):
+    tagger = "fine-tuned for POS tagging"
+    for state in ("pretrained", "untrained", tagger, f"{tagger}, layers 1-2 re-initialised"):
         assert {state, f"{state}, unrelated", f"{state}, unrelated, length-matched"} <= set(rows)
     assert "muller2021" in {row[1] for row in report.table("correlation")[1]["cka"] if isinstance(row, tuple)}
     assert {"layer (0: embeddings)", "pretrained", "untrained", "translations"} <= set(report.texts("similarity"))
