@@ -10,10 +10,13 @@ from transformers import BertConfig, BertModel
 
 from crosslens.digests import stream_seed
 from crosslens.encoders import reinit
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init, untrained_pair
 from crosslens.errors import EncoderError
+from toy_architectures import fresh
 from toys import word_piece
 
 
@@ -89,6 +92,22 @@ def test_torch_is_what_the_published_loader_left(wide):
             assert float(parameter.abs().max()) <= 1 / parameter.shape[1] ** 0.5
         else:
             assert float(parameter.std()) > 0.005, name
+
+
+@pytest.mark.parametrize("kind", ["bert", "t5", "llama", "gemma2", "gemma3_text"])
+def test_normalisations_begin_the_same_with_either_initialiser(kind):
+    """Gemma's multiply by one plus their weight, so that theirs is zero."""
+    encoder = Encoder(fresh(kind, 0, word_piece()), word_piece(), FAMILIES[kind], kind)
+    with torch.no_grad():
+        for parameter in encoder.model.parameters():
+            parameter.add_(0.37)
+    torchs, own = (
+        random_init(encoder, "2", seed=1, components="norms", init=init) for init in ("torch", "architecture")
+    )
+    names = torchs.changes[-1].tensors
+    assert names
+    for name in names:
+        assert torch.equal(torchs.model.get_parameter(name), own.model.get_parameter(name)), name
 
 
 def test_every_layer_is_drawn_by_itself_and_from_the_seed(encoder):

@@ -7,7 +7,7 @@ that the initialiser does not cover.
 
 import copy
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import torch
 from torch import nn
@@ -136,7 +136,7 @@ def _initialised_layer(model: nn.Module, layer: nn.Module, seed: int, init: Init
         torch.default_generator.manual_seed(seed)
         for parameter in copied.parameters():
             parameter.fill_(float("nan"))
-        copied.apply(_reset if init == "torch" else model._init_weights)  # pyright: ignore
+        copied.apply((lambda module: _reset(module, model)) if init == "torch" else model._init_weights)  # pyright: ignore
     return _checked(dict(copied.named_parameters()))
 
 
@@ -152,12 +152,12 @@ def _initialised_model(model: nn.Module, seed: int, init: Init) -> dict[str, tor
     return _checked(dict(fresh.named_parameters()))
 
 
-def _reset(module: nn.Module) -> None:
+def _reset(module: nn.Module, model: Any) -> None:
     if hasattr(module, "reset_parameters"):
         module.reset_parameters()  # pyright: ignore[reportCallIssue]
-    elif "norm" in type(module).__name__.lower():  # normalisations of the architectures lack reset_parameters
-        for name, parameter in module.named_parameters(recurse=False):
-            parameter.fill_(1.0 if name == "weight" else 0.0)
+    elif "norm" in type(module).__name__.lower():
+        # Normalisations of the architectures lack reset_parameters. Those of Gemma multiply by one plus their weight.
+        model._init_weights(module)
 
 
 def _checked(values: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
