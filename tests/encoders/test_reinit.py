@@ -237,6 +237,14 @@ def test_ablating_twice_keeps_both_in_the_record(encoder):
     assert twice.loaded_digest == encoder.digest != twice.digest
 
 
+def test_parameters_without_a_default_of_pytorchs_are_said_to_have_none():
+    """The biases of DeBERTa's attention are no module's; the architecture does initialise them."""
+    deberta = Encoder(fresh("deberta", 0, word_piece()), word_piece(), FAMILIES["deberta"], "deberta")
+    with pytest.raises(EncoderError, match=r"self\.q_bias: PyTorch has no default initialiser.*the architecture"):
+        random_init(deberta, "2", seed=1, init="torch")
+    assert random_init(deberta, "2", seed=1).changes
+
+
 def test_wrong_choices_are_refused(encoder):
     with pytest.raises(EncoderError, match=r"unknown component 'attn'.*did you mean|unknown component 'attn'"):
         random_init(encoder, "1", seed=1, components="attn")

@@ -137,7 +137,7 @@ def _initialised_layer(model: nn.Module, layer: nn.Module, seed: int, init: Init
         for parameter in copied.parameters():
             parameter.fill_(float("nan"))
         copied.apply((lambda module: _reset(module, model)) if init == "torch" else model._init_weights)  # pyright: ignore
-    return _checked(dict(copied.named_parameters()))
+    return _checked(dict(copied.named_parameters()), init)
 
 
 def _initialised_model(model: nn.Module, seed: int, init: Init) -> dict[str, torch.Tensor]:
@@ -149,7 +149,7 @@ def _initialised_model(model: nn.Module, seed: int, init: Init) -> dict[str, tor
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         fresh = type(model)(config, **extra).to("cpu", torch.float32)
-    return _checked(dict(fresh.named_parameters()))
+    return _checked(dict(fresh.named_parameters()), init)
 
 
 def _reset(module: nn.Module, model: Any) -> None:
@@ -160,9 +160,14 @@ def _reset(module: nn.Module, model: Any) -> None:
         model._init_weights(module)
 
 
-def _checked(values: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def _checked(values: dict[str, torch.Tensor], init: Init) -> dict[str, torch.Tensor]:
     """Return the values; raise an error if any is not finite."""
     for name, value in values.items():
         if not torch.isfinite(value).all():
+            if init == "torch":
+                raise EncoderError(
+                    f"cannot re-initialise {name}: PyTorch has no default initialiser for it",
+                    hint="use the architecture's, init=architecture",
+                )
             raise EncoderError(f"cannot re-initialise {name}: the architecture has no initialiser for it")
     return values
