@@ -11,9 +11,12 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
 from crosslens.data.subwords import split_words
 from crosslens.encoders.batch import make_batch
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
 from tiny_studies import save_decoder
+from toy_architectures import fresh
 from toys import SENTENCES, loaded_with, word_piece
 
 
@@ -98,3 +101,18 @@ def test_doubled_special_tokens_leave_room_for_fewer_subwords(encoder):
     assert [len(window) for window in encoded.windows] == [5, *[encoder.capacity] * 3]
     assert encoded.windows[1].ids.tolist() == [first, first, *[subword] * room, last, last]
     assert encoded.windows[3].ids.tolist() == [first, first, *[subword] * (room + 1), last]
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "told_apart"),
+    [("bert", {}, True), ("roberta", {"type_vocab_size": 1}, False), ("distilbert", {}, False)],
+)
+def test_pairs_have_segments_where_embeddings_tell_the_two_texts_apart(kind, settings, told_apart):
+    """The only segment of RoBERTa and XLM-R is that of both texts."""
+    tokenizer = word_piece()
+    read = Encoder(fresh(kind, 0, tokenizer, **settings), tokenizer, FAMILIES[kind], kind)
+    windows = reading.read_texts(read, Corpus((Text(("a cat", "the dog")),), "pairs", "en")).windows
+    batch = make_batch(windows, padding=read.padding, device=read.device)
+    assert (batch.segments is not None) is told_apart
+    with torch.inference_mode():
+        assert torch.isfinite(read.states(batch.ids, batch.mask, batch.segments)).all()
