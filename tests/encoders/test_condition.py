@@ -3,6 +3,8 @@
 import pytest
 
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.freeze import freeze
+from crosslens.encoders.reinit import random_init
 from crosslens.errors import RequestError
 
 
@@ -43,3 +45,32 @@ def test_members_of_a_list_are_written_as_conditions_are():
         Condition.read([{"layers": "1", "recipe": "small"}, {"layers": "2", "recipe": "large"}])
     with pytest.raises(RequestError, match="expected settings"):
         Condition.read([True])
+
+
+def test_layers_of_which_parts_are_re_initialised_are_not_untrained():
+    assert not Condition(layers="0-4", components="norms").is_untrained(4)
+    halves = [{"layers": "0-2"}, {"layers": "3-4"}]
+    assert Condition.read(halves).is_untrained(4)
+    assert not Condition.read([halves[0], {**halves[1], "components": "attention"}]).is_untrained(4)
+
+
+def test_settings_of_reading_leave_every_parameter_to_training():
+    assert Condition(repeat=2, precision="bfloat16").trains_all
+    assert not Condition(repeat=2, freeze="0").trains_all
+
+
+def test_what_determines_the_weights_is_what_comes_before_the_end_of_training_and_the_recipe():
+    condition = Condition(layers="1", zero="2", recipe="small")
+    assert condition.before == Condition(layers="1", recipe="small")
+    assert condition.scaled(written_for=4, depth=8) == Condition(layers="1-2", zero="3-4", recipe="small")
+    assert condition.at(None) == condition
+    assert condition.at(Condition(checkpoint=5).checkpoint).recipe == "small"
+
+
+def test_the_order_in_which_interventions_were_applied_does_not_change_the_condition(encoder):
+    conditions = (
+        freeze(random_init(encoder, "1"), "0").condition,
+        random_init(freeze(encoder, "0"), "1").condition,
+        Condition(layers="1", freeze="0"),
+    )
+    assert len({condition.text for condition in conditions}) == len({each.label for each in conditions}) == 1

@@ -4,8 +4,9 @@ import pytest
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
-from crosslens.encoders.coverage import measure_coverage
+from crosslens.encoders.coverage import fertility, measure_coverage
 from crosslens.errors import DataError
+from toys import loaded_with, metaspace
 
 
 @pytest.mark.parametrize("kind", [Sentence, Text])
@@ -23,3 +24,17 @@ def test_coverage_is_counted_over_words(encoder, kind):
 def test_a_text_without_words_has_no_coverage(encoder):
     with pytest.raises(DataError, match="empty contains no words"):
         measure_coverage(encoder, Corpus((Text(("\u200b",)),), "empty"))
+
+
+def test_a_lone_mark_before_a_word_is_no_part_of_it_in_the_coverage(tmp_path):
+    """``fertility`` counts it, because the encoder reads it."""
+    words = ("the", "dog", "猫", "日")
+    encoder = loaded_with(metaspace(), tmp_path)
+    pieces = [["▁the"], ["▁", "d", "o", "g"], ["▁", "猫"], ["▁", "<unk>"]]
+    assert [encoder.tokenizer.tokenize(word) for word in words] == [*pieces[:3], ["▁", "日"]]
+    corpus = Corpus((Sentence(words),), "text")
+    coverage = measure_coverage(encoder, corpus)
+    assert (coverage.words, coverage.unknown, coverage.broken) == (4, 25.0, 25.0)
+    assert coverage.fertility == pytest.approx(6 / 4)
+    assert coverage.characters == pytest.approx((3 + 3 + 1) / 6)
+    assert fertility(encoder, corpus) == pytest.approx(9 / 4)

@@ -84,3 +84,12 @@ def test_a_convolution_between_two_layers_is_frozen_with_them(tmp_path):
     convolution = list(frozen.model.encoder.conv.parameters())
     assert convolution
     assert not any(parameter.requires_grad for parameter in convolution)
+
+
+def test_frozen_layers_stay_frozen_when_others_are_frozen_too(encoder):
+    def frozen(encoder):
+        return {name for name, parameter in encoder.model.named_parameters() if not parameter.requires_grad}
+
+    once = freeze(encoder, "0-1,3")
+    assert frozen(freeze(freeze(encoder, "0-1"), "3")) == frozen(freeze(freeze(encoder, "3"), "0-1")) == frozen(once)
+    assert not any(name.startswith("encoder.layer.1.") for name in frozen(once))

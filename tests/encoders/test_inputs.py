@@ -11,9 +11,12 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
 from crosslens.data.subwords import split_words
 from crosslens.encoders.batch import make_batch
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
 from tiny_studies import save_decoder
+from toy_architectures import fresh
 from toys import SENTENCES, loaded_with, word_piece
 
 
@@ -73,3 +76,43 @@ def test_an_unknown_subword_at_the_beginning_does_not_stand_for_a_text(tmp_path)
     corpus = Corpus(tuple(map(Text, [("☃ the cat",), ("the cat",), ("☃", "the")])), "texts", "en")
     for window in reading.read_texts(loaded_with(tokenizer, tmp_path), corpus).windows:
         assert window.labelled.tolist() == [len(window) - 1]
+
+
+def test_small_windows_cut_long_words_and_larger_ones_after_them_do_not(encoder):
+    """Subwords are kept for each corpus; words that are too long for one window fit into another."""
+    corpus = Corpus((Sentence(("a", "x" * 30, "a")),), "long word", "en")
+    small = reading.read_windows(encoder, corpus, window=10)
+    whole = reading.read_windows(encoder, corpus)
+    again = reading.read_windows(encoder, corpus, window=10)
+    assert (small.cut, whole.cut, again.cut) == (1, 0, 1)
+    (window,) = whole.windows
+    assert len(window) == 2 + 1 + 30 + 1
+    assert max(len(each) for each in (*small.windows, *again.windows)) == 10
+
+
+def test_doubled_special_tokens_leave_room_for_fewer_subwords(encoder):
+    """A text is counted as split if it and its inner special tokens have no room in one window."""
+    room = encoder.capacity - 4
+    corpus = Corpus(tuple(Text((" ".join(["a"] * count),)) for count in (1, room, room + 1, room + 9)), "texts", "en")
+    encoded = reading.read_doubled(encoder, corpus)
+    first, last = encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id
+    (subword,) = encoder.tokenizer("a", add_special_tokens=False)["input_ids"]
+    assert encoded.split == 2
+    assert [len(window) for window in encoded.windows] == [5, *[encoder.capacity] * 3]
+    assert encoded.windows[1].ids.tolist() == [first, first, *[subword] * room, last, last]
+    assert encoded.windows[3].ids.tolist() == [first, first, *[subword] * (room + 1), last]
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "told_apart"),
+    [("bert", {}, True), ("roberta", {"type_vocab_size": 1}, False), ("distilbert", {}, False)],
+)
+def test_pairs_have_segments_where_embeddings_tell_the_two_texts_apart(kind, settings, told_apart):
+    """The only segment of RoBERTa and XLM-R is that of both texts."""
+    tokenizer = word_piece()
+    read = Encoder(fresh(kind, 0, tokenizer, **settings), tokenizer, FAMILIES[kind], kind)
+    windows = reading.read_texts(read, Corpus((Text(("a cat", "the dog")),), "pairs", "en")).windows
+    batch = make_batch(windows, padding=read.padding, device=read.device)
+    assert (batch.segments is not None) is told_apart
+    with torch.inference_mode():
+        assert torch.isfinite(read.states(batch.ids, batch.mask, batch.segments)).all()

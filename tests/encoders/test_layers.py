@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosslens.encoders.layers import format_layers, pair_layers, parse_layers, scale_layers
+from crosslens.encoders.layers import format_layers, name_layer, pair_layers, parse_layers, scale_layers
 from crosslens.errors import EncoderError, RequestError
 
 
@@ -88,3 +88,11 @@ def test_layers_of_the_same_number_need_the_same_depth():
     assert len(pair_layers(first, second, layers="all-pairs")) == 6
     with pytest.raises(RequestError, match="same number of layers, but a has 2, b 1"):
         pair_layers(first, second)
+
+
+def test_the_other_layer_is_named_unless_it_is_the_same_one_of_encoders_as_deep():
+    deep, flat = SimpleNamespace(name="a", depth=4), SimpleNamespace(name="b", depth=2)
+    assert name_layer((1, 1), deep, deep) == {"layer": 1, "target_layer": None}
+    assert name_layer((1, 2), deep, deep) == {"layer": 1, "target_layer": 2}
+    assert name_layer((0, 0), deep, flat) == {"layer": 0, "target_layer": 0}
+    assert name_layer((4, 2), deep, flat) == {"layer": 4, "target_layer": 2}

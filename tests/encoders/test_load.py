@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AlbertConfig, AlbertModel, CanineConfig
+from transformers import AlbertConfig, AlbertModel, BertConfig, BertModel, CanineConfig
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Text
@@ -254,3 +254,15 @@ def test_a_hub_name_is_found_in_the_cache_without_the_network(tiny_bert, tmp_pat
     )
     digest = load_encoder(tiny_bert, device="cpu").digest
     assert shown.stdout.splitlines() == [f"someone/tiny 4 {digest}", f"tiny 4 {digest}"], shown.stderr
+
+
+def test_every_subword_of_the_tokenizer_needs_an_embedding(tmp_path):
+    tokenizer = word_piece()
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+    for rows in (len(tokenizer), len(tokenizer) - 1):
+        BertModel(BertConfig(vocab_size=rows, **sizes)).save_pretrained(tmp_path / str(rows))
+        tokenizer.save_pretrained(tmp_path / str(rows))
+    assert load_encoder(tmp_path / str(len(tokenizer)), device="cpu").depth == 1
+    last = len(tokenizer) - 1
+    with pytest.raises(EncoderError, match=f"the tokenizer uses id {last}, but the encoder has only {last} embeddings"):
+        load_encoder(tmp_path / str(last), device="cpu")

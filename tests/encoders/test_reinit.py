@@ -10,10 +10,13 @@ from transformers import BertConfig, BertModel
 
 from crosslens.digests import stream_seed
 from crosslens.encoders import reinit
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init, untrained_pair
 from crosslens.errors import EncoderError
+from toy_architectures import fresh
 from toys import word_piece
 
 
@@ -89,6 +92,22 @@ def test_torch_is_what_the_published_loader_left(wide):
             assert float(parameter.abs().max()) <= 1 / parameter.shape[1] ** 0.5
         else:
             assert float(parameter.std()) > 0.005, name
+
+
+@pytest.mark.parametrize("kind", ["bert", "t5", "llama", "gemma2", "gemma3_text"])
+def test_normalisations_begin_the_same_with_either_initialiser(kind):
+    """Gemma's multiply by one plus their weight, so that theirs is zero."""
+    encoder = Encoder(fresh(kind, 0, word_piece()), word_piece(), FAMILIES[kind], kind)
+    with torch.no_grad():
+        for parameter in encoder.model.parameters():
+            parameter.add_(0.37)
+    torchs, own = (
+        random_init(encoder, "2", seed=1, components="norms", init=init) for init in ("torch", "architecture")
+    )
+    names = torchs.changes[-1].tensors
+    assert names
+    for name in names:
+        assert torch.equal(torchs.model.get_parameter(name), own.model.get_parameter(name)), name
 
 
 def test_every_layer_is_drawn_by_itself_and_from_the_seed(encoder):
@@ -216,6 +235,14 @@ def test_ablating_twice_keeps_both_in_the_record(encoder):
     assert [change.seed for change in twice.changes] == [1, 2]
     assert encoder.condition.is_reference
     assert twice.loaded_digest == encoder.digest != twice.digest
+
+
+def test_parameters_without_a_default_of_pytorchs_are_said_to_have_none():
+    """The biases of DeBERTa's attention are no module's; the architecture does initialise them."""
+    deberta = Encoder(fresh("deberta", 0, word_piece()), word_piece(), FAMILIES["deberta"], "deberta")
+    with pytest.raises(EncoderError, match=r"self\.q_bias: PyTorch has no default initialiser.*the architecture"):
+        random_init(deberta, "2", seed=1, init="torch")
+    assert random_init(deberta, "2", seed=1).changes
 
 
 def test_wrong_choices_are_refused(encoder):

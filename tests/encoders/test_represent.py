@@ -1,3 +1,4 @@
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,14 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer, T5EncoderModel
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
+from crosslens.encoders.batch import make_batch
+from crosslens.encoders.encoder import layer_outputs
+from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
 from crosslens.encoders.represent import represent, represent_words
 from crosslens.errors import DataError, EncoderError, RequestError
+from tiny_studies import save_decoder
 from toys import SENTENCES, word_piece
 
 
@@ -87,9 +92,29 @@ def test_what_is_pooled(encoder, sentences, pooling):
 
 
 @pytest.mark.parametrize("pooling", ["cls", "last"])
-def test_of_a_long_sentence_one_state_is_pooled(encoder, pooling):
+def test_of_a_long_sentence_the_first_or_the_last_state_of_all_is_pooled(encoder, pooling):
     words = tuple(word for sentence in SENTENCES["en"] * 6 for word in sentence.split())
-    assert represent(encoder, Corpus((Sentence(words),), "long", "en"), pooling=pooling).subwords.tolist() == [1]
+    long = Corpus((Sentence(words),), "long", "en")
+    found = represent(encoder, long, pooling=pooling)
+    assert found.subwords.tolist() == [1]
+    first, *_, last = read_windows(encoder, long).windows
+    window, place = (first, 0) if pooling == "cls" else (last, len(last) - 2)
+    batch = make_batch([window], padding=encoder.padding, device=encoder.device)
+    with torch.inference_mode():
+        expected = [layer[0, place].numpy() for layer in layer_outputs(encoder, batch.ids, batch.mask)]
+    np.testing.assert_allclose(found[:, 0], expected, atol=1e-5)
+
+
+def test_vectors_have_no_dropout_whatever_the_mode(encoder, sentences):
+    expected = represent(encoder, sentences).vectors
+    assert any(part.p > 0 for part in encoder.model.modules() if isinstance(part, torch.nn.Dropout))
+    encoder.model.train()
+    try:
+        assert np.array_equal(represent(encoder, sentences).vectors, expected)
+        encoder.model.train()
+        assert np.array_equal(represent_words(encoder, sentences), represent_words(encoder, sentences))
+    finally:
+        encoder.model.eval()
 
 
 def test_running_text_is_read_as_the_tokenizer_cuts_it(encoder):
@@ -200,3 +225,27 @@ def test_words_of_several_windows_come_once_and_in_their_order(encoder, toy):
     similarity = states[0] @ np.stack([table[first[word]] for word in sorted(first)]).T
     assert np.isfinite(states).all()
     assert (np.asarray(sorted(first))[similarity.argmax(1)] == tags).mean() > 0.9
+
+
+def test_states_of_words_are_normalised_as_vectors_are(tmp_path, sentences):
+    """With one word a sentence, a word's state is the vector of the first subwords."""
+    decoder = load_encoder(save_decoder(tmp_path / "decoder"), device="cpu")
+    words = Corpus(tuple(Sentence((word,)) for word in ("the", "chat", "zebra")), "words", "en")
+    raw, normalised = (
+        (represent_words(decoder, words, last_layer=last), represent(decoder, words, pooling="first", last_layer=last))
+        for last in ("raw", "normalised")
+    )
+    for states, vectors in (raw, normalised):
+        np.testing.assert_allclose(states, vectors.vectors, atol=1e-5)
+    assert np.array_equal(raw[0][:-1], normalised[0][:-1])
+    assert not np.allclose(raw[0][-1], normalised[0][-1], atol=1e-3)
+
+
+def test_a_state_that_is_not_a_number_is_reported_with_the_sentence_of_its_word(encoder):
+    broken = replace(encoder, model=copy.deepcopy(encoder.model))
+    unseen = Corpus((Sentence(("a", "cat", "sleeps")), Sentence(("the", "dog")), Sentence(("a", "x"))), "toy", "en")
+    (subword,) = encoder.tokenizer("x", add_special_tokens=False)["input_ids"]
+    with torch.no_grad():
+        broken.model.embeddings.word_embeddings.weight[subword] = float("nan")
+    with pytest.raises(EncoderError, match="layer 0 of item 3 of toy is not a number"):
+        represent_words(broken, unseen)

@@ -1,5 +1,7 @@
 """Frozen layers: what they give is computed once, and nothing else changes."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 import transformers
@@ -104,8 +106,7 @@ def test_nothing_is_kept_where_layers_hand_on_more_than_states(encoder, toy):
 
 def test_the_frozen_layers_do_no_work_again(encoder, toy, monkeypatch):
     encoder = freeze(encoder, "0-2")
-    windows = read_windows(encoder, toy()).windows
-    states = StateCache(encoder)
+    windows, states = read_windows(encoder, toy()).windows, StateCache(encoder)
     states.keep(windows)
     worked = []
     encoder.model.embeddings.word_embeddings.register_forward_hook(lambda *_: worked.append(0))
@@ -117,12 +118,19 @@ def test_the_frozen_layers_do_no_work_again(encoder, toy, monkeypatch):
 
 def test_windows_that_are_not_kept_are_read_whole(encoder, toy):
     encoder = freeze(encoder, "0-2")
-    windows = read_windows(encoder, toy()).windows
-    states = StateCache(encoder)
+    windows, states = read_windows(encoder, toy()).windows, StateCache(encoder)
     states.keep(windows[:3])
     batch, whole = states_of(encoder, windows)
     with torch.inference_mode():
         torch.testing.assert_close(states(batch), whole)
+
+
+def test_no_later_window_is_taken_for_a_kept_one(encoder, toy):
+    kept = [replace(window) for window in read_windows(encoder, toy()).windows]
+    ids, states = set(map(id, kept)), StateCache(freeze(encoder, "0-2"))
+    assert states.keep(kept)
+    later = [replace(kept.pop()) for _ in range(len(kept))]  # Python gives ids of objects that are gone to new ones
+    assert ids.isdisjoint(map(id, [*later, *map(replace, later), *map(replace, later)]))
 
 
 def test_nothing_is_kept_where_nothing_is_frozen_or_the_disk_is_full(encoder, toy, monkeypatch):

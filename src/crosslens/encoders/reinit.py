@@ -7,7 +7,7 @@ that the initialiser does not cover.
 
 import copy
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import torch
 from torch import nn
@@ -136,8 +136,8 @@ def _initialised_layer(model: nn.Module, layer: nn.Module, seed: int, init: Init
         torch.default_generator.manual_seed(seed)
         for parameter in copied.parameters():
             parameter.fill_(float("nan"))
-        copied.apply(_reset if init == "torch" else model._init_weights)  # pyright: ignore
-    return _checked(dict(copied.named_parameters()))
+        copied.apply((lambda module: _reset(module, model)) if init == "torch" else model._init_weights)  # pyright: ignore
+    return _checked(dict(copied.named_parameters()), init)
 
 
 def _initialised_model(model: nn.Module, seed: int, init: Init) -> dict[str, torch.Tensor]:
@@ -149,20 +149,25 @@ def _initialised_model(model: nn.Module, seed: int, init: Init) -> dict[str, tor
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         fresh = type(model)(config, **extra).to("cpu", torch.float32)
-    return _checked(dict(fresh.named_parameters()))
+    return _checked(dict(fresh.named_parameters()), init)
 
 
-def _reset(module: nn.Module) -> None:
+def _reset(module: nn.Module, model: Any) -> None:
     if hasattr(module, "reset_parameters"):
         module.reset_parameters()  # pyright: ignore[reportCallIssue]
-    elif "norm" in type(module).__name__.lower():  # normalisations of the architectures lack reset_parameters
-        for name, parameter in module.named_parameters(recurse=False):
-            parameter.fill_(1.0 if name == "weight" else 0.0)
+    elif "norm" in type(module).__name__.lower():
+        # Normalisations of the architectures lack reset_parameters. Those of Gemma multiply by one plus their weight.
+        model._init_weights(module)
 
 
-def _checked(values: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def _checked(values: dict[str, torch.Tensor], init: Init) -> dict[str, torch.Tensor]:
     """Return the values; raise an error if any is not finite."""
     for name, value in values.items():
         if not torch.isfinite(value).all():
+            if init == "torch":
+                raise EncoderError(
+                    f"cannot re-initialise {name}: PyTorch has no default initialiser for it",
+                    hint="use the architecture's, init=architecture",
+                )
             raise EncoderError(f"cannot re-initialise {name}: the architecture has no initialiser for it")
     return values

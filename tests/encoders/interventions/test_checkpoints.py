@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from crosslens.encoders.interventions.checkpoints import kept_steps, locate
+from crosslens.encoders.interventions.checkpoints import Checkpoint, kept_steps, locate
 from crosslens.encoders.load import load_encoder, load_masked_lm
 from crosslens.errors import EncoderError
 from crosslens.mlm.pretrain import fresh_model, pretrain
@@ -110,3 +110,16 @@ def test_a_revision_of_the_hub_is_loaded_by_name(tiny_bert, tmp_path, monkeypatc
     assert (loaded.name, loaded.digest) == ("owner/name@step5", digest(tiny_bert))
     with pytest.raises(EncoderError, match="owner/name"):
         load_encoder("owner/name@step6", device="cpu")
+
+
+def test_kept_steps_ascend_as_numbers(tmp_path):
+    for step in ("100", "20", "3", "partial"):
+        (tmp_path / "checkpoints" / step).mkdir(parents=True)
+    assert kept_steps(tmp_path) == ("3", "20", "100")
+
+
+@pytest.mark.parametrize(
+    ("name", "step"), [("500", 500), ("step1000", 1000), ("stage2-step30-tokens4B", 30), ("3000-tokens6B", 3000)]
+)
+def test_the_step_is_the_number_that_is_called_so_or_else_the_first(name, step):
+    assert Checkpoint(name=name).step == step

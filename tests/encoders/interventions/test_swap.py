@@ -67,3 +67,12 @@ def test_layers_of_another_shape_are_refused(encoder, shallow):
         swap(encoder, "1", shallow)
     with pytest.raises(RequestError, match="needs another model"):
         Condition(swap="1", swap_from="x").interventions[0].apply(encoder, seed=1)
+
+
+def test_all_layers_are_taken_without_the_embeddings_and_the_other_encoder_is_named(encoder):
+    other = random_init(encoder, "0,all", seed=1)
+    taken, layers = swap(encoder, "all", other), inside(encoder, *range(1, encoder.depth + 1))
+    assert layers
+    assert changed(bits(encoder), bits(taken)) <= layers
+    assert not changed(bits(other), bits(taken)) & layers
+    assert taken.changes[-1].intervention.swap_digest == other.digest[:12] != encoder.digest[:12]

@@ -61,6 +61,7 @@ def test_an_update_of_pefts_is_loaded_and_evaluated_here(peft, encoder, head, tm
     adapted = made_with_peft(peft, encoder, tmp_path / "theirs", head=head)
     ours = load_encoder(tmp_path / "theirs", device="cpu")
     assert ours.digest != encoder.digest
+    assert all(parameter.requires_grad for parameter in ours.model.parameters())
     with torch.inference_mode():
         theirs = adapted(input_ids=IDS, attention_mask=MASK, output_hidden_states=True).hidden_states
     torch.testing.assert_close(states(ours)[-1], theirs[-1], rtol=0, atol=1e-5)

@@ -12,7 +12,7 @@ from crosslens.encoders.coverage import measure_coverage
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.load import load_encoder, save_encoder
-from crosslens.encoders.models.bilstm import fresh_bilstm, spelling_keys
+from crosslens.encoders.models.bilstm import bilstm_digest, fresh_bilstm, spelling_keys
 from crosslens.encoders.reinit import random_init
 from crosslens.encoders.represent import represent
 from crosslens.errors import DataError, RequestError
@@ -119,6 +119,15 @@ def test_it_depends_on_the_seed_and_on_the_words(train):
     assert fresh_bilstm(train[:150], **SIZES).digest != fresh_bilstm(train, **SIZES).digest
 
 
+def test_before_training_it_is_known_by_its_words_sizes_and_vectors_and_not_by_its_seed(train):
+    few, zeros, ones = train[:20], {"a": np.zeros(5, np.float32)}, {"a": np.ones(5, np.float32)}
+    digests = [bilstm_digest(few), bilstm_digest(few[:10]), bilstm_digest(few, hidden_size=24)]
+    digests += [bilstm_digest(few, zeros), bilstm_digest(few, ones), bilstm_digest(few, {"b": zeros["a"]})]
+    assert len(set(digests)) == 6
+    first, second = (fresh_bilstm(few, seed=seed, hidden_size=24, device="cpu").loaded_digest for seed in (1, 2))
+    assert first == second == digests[2]
+
+
 def test_layers_are_drawn_anew_and_frozen(bilstm):
     drawn = random_init(bilstm, "1", seed=3)
     changed = {
@@ -134,7 +143,8 @@ def test_layers_are_drawn_anew_and_frozen(bilstm):
 
 
 def test_given_vectors_are_read_and_not_trained(train):
-    vectors = {word: np.full(5, number, np.float32) for number, word in enumerate(("zzz", "yyy", "zzz's"), start=1)}
+    words = ("zzz", "yyy", "zzz's", train.sentences[0].words[0])  # the last one is read in training
+    vectors = {word: np.full(5, number, np.float32) for number, word in enumerate(words, start=1)}
     encoder = fresh_bilstm(train, vectors=vectors, **SIZES)
     (a, b) = states(encoder, [["zzz"], ["zzzz"]])
     assert not torch.allclose(a, b)

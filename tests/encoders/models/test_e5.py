@@ -6,7 +6,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from crosslens.encoders.load import load_encoder
-from crosslens.encoders.models.e5 import dequantise, get_e5_small, unpack, write_checkpoint
+from crosslens.encoders.models.e5 import _needed, build_tokenizer, dequantise, get_e5_small, unpack, write_checkpoint
 from crosslens.errors import DataError, EncoderError, RequestError, WorkError
 
 WIDTH = 32
@@ -181,3 +181,17 @@ def test_the_real_encoder(tmp_path):
     likeness = vectors @ vectors.T
     assert likeness[0, 1] > likeness[0, 3]
     assert likeness[0, 2] > likeness[0, 3]
+
+
+def test_the_penalty_of_unknown_characters_stays_when_subwords_are_trimmed(tmp_path):
+    """It depends on the lowest score of all subwords, which may be that of one that no text needs."""
+    pieces = [*PIECES[:4], ("▁", -1.0), *((letter, -6.0) for letter in "abcd"), ("eq", -2.0), ("▁abcde", -1.0)]
+    pieces += [("rare", -40.0), ("<mask>", 0.0)]
+    lines = ["abcdeq", "abcde"]
+    (tmp_path / "x.txt").write_text("\n".join(lines), "utf-8")
+    whole = build_tokenizer(pieces, {})
+    kept = _needed(pieces, whole, [tmp_path / "x.txt"], "seen")
+    trimmed = build_tokenizer([pieces[number] for number in kept], {})
+    expected = [["▁", "a", "b", "c", "d", "eq"], ["▁abcde"]]
+    for tokenizer in (whole, trimmed):
+        assert [tokenizer.encode(line, add_special_tokens=False).tokens for line in lines] == expected

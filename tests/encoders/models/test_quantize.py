@@ -125,7 +125,7 @@ def test_training_all_of_it_is_refused_before_it_is_copied(both, monkeypatch):
 
 
 def test_low_rank_updates_train_alike_and_predict_alike(peft, both, tmp_path):
-    held, dense = (trained(add_lora(each, 4)) for each in both)
+    held, dense = (trained(add_lora(each, 4, alpha=8.0)) for each in both)
     assert held.facts["last_loss"] == dense.facts["last_loss"]
     assert held_names(held.encoder) == held_names(both[0])
     for ours, right in zip(states(held.encoder), states(dense.encoder), strict=True):

@@ -42,3 +42,15 @@ def test_states_of_windows_are_those_of_their_batch_and_only_the_last_batch_is_h
         later = clean.at(sites(encoder, "2.output"))  # asked for after the states of this batch were computed
         alone = make_batch(windows[:2], padding=encoder.padding, device=encoder.device)
         assert torch.equal(later(windows[:2])[1]["2.output"], states_at(encoder, sites(encoder, "2.output"), alone)[0])
+
+
+def test_states_of_other_windows_are_computed_again_though_there_are_as_many(encoder, toy):
+    windows = read_windows(encoder, toy("test")).windows
+    (place,) = sites(encoder, "1.output")
+    asked = CorpusStates(encoder, windows).at([place])
+    with torch.no_grad():
+        for pair in (windows[:2], windows[2:4], windows[1:3]):
+            batch, states = asked(pair)
+            alone = make_batch(pair, padding=encoder.padding, device=encoder.device)
+            assert torch.equal(batch.ids, alone.ids)
+            assert torch.equal(states[place.name], states_at(encoder, [place], alone)[0])

@@ -7,6 +7,7 @@ import torch
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.represent import represent
+from crosslens.encoders.states.erase import Erase
 from crosslens.encoders.states.mean import place_means, places_of
 from crosslens.encoders.states.sites import replacing, sites, states_at
 from crosslens.encoders.states.state_intervention import Inputs
@@ -112,6 +113,40 @@ def test_the_control_moves_as_far_in_another_direction(encoder, corpora):
     assert sizes[2] == pytest.approx(sizes[0], rel=1e-3)
     for a, b in ((0, 1), (1, 2)):
         assert abs(float(torch.cosine_similarity(shifts[a], shifts[b], dim=0))) < 0.8
+
+
+def test_the_directions_of_the_control_differ_between_places(encoder, corpora):
+    english, french = corpora
+    windows = read_windows(encoder, french).windows
+    (edit,) = erased(encoder, english, at="1-2.output", erase_control="random").prepared(windows, french).edits
+    mask = torch.ones(1, 5, dtype=torch.long)
+    zeros = torch.zeros(1, 5, encoder.width)
+    low, high = (edit.replacement(Inputs(mask, mask, None))(site, zeros)[0] for site in edit.places)
+    shifts = [*low[[0, 2, 4]], *high[[0, 2, 4]]]
+    for place, shift in enumerate(shifts):
+        for other in shifts[:place]:
+            assert abs(float(torch.cosine_similarity(shift, other, dim=0))) < 0.8
+
+
+def test_a_seed_that_is_named_is_that_of_the_control_whatever_the_models_is(encoder, corpora):
+    english, french = corpora
+    named, own, other = (
+        represent(erased(encoder, english, erase_control="random", **keys), french).vectors
+        for keys in ({"erase_seed": 2, "seed": 1}, {"seed": 2}, {"seed": 1})
+    )
+    assert np.array_equal(named, own)
+    assert not np.array_equal(named, other)
+
+
+def test_of_a_large_corpus_sentences_spread_over_it_give_the_mean(encoder, corpora, monkeypatch):
+    english, _ = corpora
+    monkeypatch.setattr(Erase, "most", 3)
+    (part,) = Condition(erase="2.output").interventions
+    source = part.source(encoder, english)
+    expected = read_windows(encoder, english.limited(3)).windows
+    assert [window.ids.tolist() for window in source.windows] == [window.ids.tolist() for window in expected]
+    assert len(source.windows) == 3 < len(english)
+    assert source.corpus.digest == english.digest  # it is recorded
 
 
 def test_the_dose_is_a_factor_of_the_shift(encoder, corpora):

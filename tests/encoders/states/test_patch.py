@@ -145,3 +145,14 @@ def test_of_a_translation_in_several_windows_the_first_stands_in(encoder, corpor
     means = [of[slice(*its.span)].mean(0) for of, its in ((moved, window), (expected, first))]
     torch.testing.assert_close(*means, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(moved[0], expected[0])
+
+
+def test_sentences_of_the_same_words_have_the_translation_of_the_first(encoder, corpora):
+    english, french = corpora
+    twice = replace(french, items=(french[0], replace(french[0], id=french[1].id)))
+    patch = {"patch": "4.output", "patch_by": "sentences"}
+    first, again = xl.represent(patched(encoder, english[:2], **patch), twice)[4]
+    expected, other = xl.represent(encoder, english[:2])[4]
+    np.testing.assert_allclose(first, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(again, expected, rtol=1e-4, atol=1e-5)
+    assert not np.allclose(other, expected, atol=1e-2)

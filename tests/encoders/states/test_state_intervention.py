@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from crosslens.data.windows import Window
-from crosslens.encoders.batch import make_batch
+from crosslens.encoders.batch import make_batch, reading_budget
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.states.corpus_states import CorpusStates
 from crosslens.encoders.states.mean import place_means
@@ -18,6 +19,8 @@ from crosslens.encoders.states.rotate import rotation_matrix
 from crosslens.encoders.states.sites import replacing, sites, states_at
 from crosslens.encoders.states.state_intervention import Inputs
 from crosslens.errors import DataError, EncoderError, RequestError
+
+TURN = {"rotate": "1.output", "degrees": 40}
 
 
 @pytest.fixture
@@ -162,6 +165,54 @@ def test_opposite_rotations_at_one_place_change_nothing(encoder, windows):
     torch.testing.assert_close(
         states(turned.prepared(windows), windows), states(encoder, windows), rtol=1e-4, atol=1e-4
     )
+
+
+def test_interventions_at_one_place_act_in_their_order(encoder, windows):
+    """The mean of turned states is the mean, and the turned mean is another one."""
+    mean, rotate = (Condition(**keys).interventions[0] for keys in ({"mean": "1.output"}, TURN))
+    batch = batch_of(encoder, windows)
+
+    def after(*parts):
+        changed = encoder
+        for part in parts:
+            changed = part.apply(changed, seed=3)
+        with torch.no_grad():
+            return layer_outputs(changed.prepared(windows), batch.ids, batch.mask)[1][batch.mask.bool()]
+
+    means = after(mean)
+    turned = means @ rotation_matrix(encoder.width, TURN["degrees"], seed=3)
+    torch.testing.assert_close(after(mean, rotate), turned, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(after(rotate, mean), means, rtol=1e-4, atol=1e-5)
+    assert not torch.allclose(turned, means, atol=1e-2)
+
+
+def test_the_noise_of_two_places_is_not_the_same(encoder, windows):
+    batch = batch_of(encoder, windows)
+    edit = edited(encoder, windows, noise="1-2.output", noise_dose=0.5).edits[0]
+    ones = torch.ones(*batch.ids.shape, encoder.width)
+    low, high = (edit.replacement(Inputs(batch.ids, batch.mask, None))(site, ones) - 1 for site in edit.places)
+    for row, window in enumerate(windows):
+        pair = low[row, : len(window)].flatten(), high[row, : len(window)].flatten()
+        assert abs(float(torch.cosine_similarity(*pair, dim=0))) < 0.5
+
+
+def test_a_window_is_known_by_its_subwords_and_segments_without_padding():
+    """Pairs of texts may differ only in where the second text begins."""
+    ids, mask = torch.tensor([[2, 7, 8, 3], [2, 7, 8, 3], [2, 7, 3, 0]]), torch.ones(3, 4, dtype=torch.long)
+    mask[2, 3] = 0
+    segments = torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 0]])
+    assert len(set(Inputs(ids, mask, segments).windows())) == 3
+    one, same, other = Inputs(ids, mask, None).windows()
+    assert one == same != other
+    (alone,) = Inputs(ids[2:, :3], mask[2:, :3], None).windows()
+    assert alone == other
+
+
+def test_means_of_a_corpus_of_many_batches_weigh_every_subword_alike(encoder, windows):
+    (place,) = sites(encoder, "1.output")
+    once, often = (place_means(encoder, [place], times * list(windows))[place.name] for times in (1, 30))
+    assert sum(map(len, windows)) * 30 > reading_budget(encoder.device)
+    torch.testing.assert_close(often, once, rtol=1e-5, atol=1e-6)
 
 
 def test_states_are_not_replaced_before_the_corpus_is_known(encoder, windows):
