@@ -167,12 +167,9 @@ def _blocks(
 
 def _gold_tags(results: Results) -> dict[Column, bool]:
     """Return whether the models of each column read gold part-of-speech tags."""
-    gold: dict[Column, bool] = {}
     records = disambiguated(results)
     described = together([columns_of(records), records.columns.coded("settings")], size=len(records))
-    for column, settings in described.values:
-        gold[column] = gold.get(column, True) and GOLD in (settings or "").split()
-    return gold
+    return {column: GOLD in (settings or "").split() for column, settings in described.values}
 
 
 @dataclass(frozen=True, slots=True)
