@@ -178,6 +178,7 @@ def test_similarities_of_a_line_have_one_record_a_pair_layer_and_seed():
         similarity(0.2, "cka_shuffled"),
         similarity(1.0, target="en"),
         similarity(0.1, **Condition(layers="0-1").columns),
+        similarity(0.7, partner="de"),
     ]
     data = embedded(make_page(Results.of(records), title="t"))
     lines = [
@@ -189,6 +190,7 @@ def test_similarities_of_a_line_have_one_record_a_pair_layer_and_seed():
         ("e (bbbbbbbb): pretrained", "translations", "en-fr", True, 0.4),
         ("e: pretrained", "translations", "en-en", False, 1.0),
         ("e: pretrained", "translations", "en-fr", True, 0.5),
+        ("e: pretrained", "translations", "en-fr with de", True, 0.7),
         ("e: pretrained", "unrelated", "en-fr", True, 0.2),
         ("e: pretrained, layers 0-1 re-initialised", "translations", "en-fr", True, 0.1),
     ]
@@ -242,3 +244,22 @@ def test_checkpoints_of_pretraining_are_listed_and_the_last_is_shown():
     assert table["overviews"][0]["same"]["mean"] == 62.0
     assert {row["state"] for row in rows(data["similarities"])} == {"pretrained, reference step 200"}
     assert len(rows(data["scores"])) == len(scored)
+
+
+def test_a_score_without_a_value_is_left_out_and_the_others_keep_their_runs():
+    frame = [score(None, target="de", run="a"), score(80.0, run="b", n=7), score(70.0, target="ru", run="c", n=9)]
+    listed = rows(embedded(make_page(Results.of(frame), title="t", sort="name"))["scores"])
+    assert [(row["target"], row["run"], row["value"], row["n"]) for row in listed] == [
+        ("fr", "b", 80.0, 7),
+        ("ru", "c", 70.0, 9),
+    ]
+
+
+@pytest.mark.parametrize(("seeds", "shown"), [((1,), [(70.0, 90.0), (None, None)]), ((1, 2), [(None, None)] * 2)])
+def test_the_interval_of_a_record_stands_beside_a_score_of_one_seed_only(seeds, shown):
+    """A difference and a mean over seeds have other intervals than any record."""
+    frame = [
+        score(80.0 + seed, seed=seed, condition=each, low=70.0, high=90.0) for each in ("none", "1-2") for seed in seeds
+    ]
+    (row,) = embedded(make_page(Results.of(frame), title="t"))["tables"][0]["rows"]
+    assert [(cell.get("low"), cell.get("high")) for cell in row["cells"]] == shown
