@@ -78,6 +78,7 @@ def test_models_of_two_kinds_are_not_averaged(others, names):
         for row in rule.measured
         if row.source == "en"
     ]
+    records.append(replace(records[0], study="another"))  # which shares the run
     (table,) = [table for table in rule_tables([rule], Results.of(records)) if table.name == "rule-measured-again"]
     ((one, other),) = table.groups.values()
     assert (one.label, other.label) == tuple(f"{name}, seed 3, 2 scores" for name in names)

@@ -63,16 +63,18 @@ def _measured_again(rule: Rule, results: Results) -> list[Table]:
     fitted = {(row.source, row.corpus): row.score for row in rule.measured}
     scores = encoders_apart(results).filter(task=task, metric=main_metric(task), measure=None, condition=AS_IS)
     several = len(scores.groups("encoder")) > 1
-    apart: dict[str, list[float]] = {}
+    apart: dict[str, dict[str | None, float]] = {}  # a score that two studies share counts once
     for variant, of_variant in by_variant(scores, within=("encoder", "source")):
         for record in of_variant:
             score = fitted.get((record.source or "", record.corpus or ""))
             if score is not None and record.value is not None:
                 words = (record.encoder if several else "", f"from {record.source}", variant, f"seed {record.seed}")
-                apart.setdefault(", ".join(filter(None, words)), []).append(abs(record.value - score))
+                by_corpus = apart.setdefault(", ".join(filter(None, words)), {})
+                by_corpus[record.corpus] = abs(record.value - score)
     rows = tuple(
         Row(f"{name}, {len(points)} scores", (Cell(statistics.fmean(points), "score"), Cell(max(points), "score")))
-        for name, points in apart.items()
+        for name, by_corpus in apart.items()
+        for points in [by_corpus.values()]
     )
     caption = "Difference of scores to those that the rule was fitted to, in points."
     return [Table("rule-measured-again", caption, ("mean", "largest"), {_name(rule): rows})] if rows else []
