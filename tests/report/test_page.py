@@ -11,9 +11,11 @@ import pytest
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.report.findings import findings
-from crosslens.report.page import make_page
+from crosslens.report.page import TAIL, known_runs, make_page
 from crosslens.results.record import Record, Results
+from crosslens.runs.store import Store
 from made_records import HOSTILE, similarity
+from made_runs import FRENCH, answers, asked, publish
 
 
 def embedded(page):
@@ -263,3 +265,20 @@ def test_the_interval_of_a_record_stands_beside_a_score_of_one_seed_only(seeds, 
     ]
     (row,) = embedded(make_page(Results.of(frame), title="t"))["tables"][0]["rows"]
     assert [(cell.get("low"), cell.get("high")) for cell in row["cells"]] == shown
+
+
+def test_the_page_keeps_the_last_lines_of_the_log_of_a_run(tmp_path):
+    store = Store(tmp_path / "store")
+    publish(store, asked(), answers(FRENCH))
+    (run,) = store.ids()
+    store.finish(run, [f"line {number}" for number in range(TAIL + 5)])
+    assert known_runs([store.folder])[run]["log"].splitlines() == [f"line {number}" for number in range(5, TAIL + 5)]
+
+
+def test_time_and_machines_are_those_of_the_runs_on_the_page():
+    runs = {name: {"seconds": "600.0", "machine": f"machine of {name}"} for name in ("a", "b", "c")}
+    results = Results.of([score(80.0, run="a"), score(70.0, run="b", target="de")])
+    page = make_page(results, title="t", runs=runs)
+    assert "<dd>20 minutes in 2 runs</dd>" in page
+    assert "<dd>machine of a, machine of b</dd>" in page
+    assert "machine of c" not in page
