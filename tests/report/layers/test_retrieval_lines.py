@@ -1,4 +1,4 @@
-"""Retrieval in both directions between encoders of different depth: a layer is that of the first language's encoder."""
+"""Retrieval between two encoders: which layer of which, and what is a baseline of what."""
 
 from dataclasses import replace
 
@@ -31,3 +31,18 @@ def test_a_layer_is_that_of_the_encoder_of_the_first_language_in_both_directions
     ]
     (line,) = retrieval_lines(Results.of([*there, *back]), "sentences")
     assert {layer: cell.mean for layer, cell in line.by_layer.items()} == pytest.approx({0: 80.0, 1: 40.0, 2: 0.0})
+
+
+def test_the_identity_is_a_baseline_only_of_a_pair_with_a_mapping():
+    """One language pair has a learnt mapping, the other was compared without one."""
+    records = [
+        retrieved("fr", 60.0, level="sentences"),
+        retrieved("fr", 20.0, level="sentences", mapping="identity"),
+        retrieved("de", 30.0, level="sentences", mapping="identity"),
+    ]
+    lines = retrieval_lines(Results.of(records), "sentences")
+    assert {(line.languages[1], line.baseline): line.by_layer[0].mean for line in lines} == {
+        ("fr", ""): 60.0,
+        ("fr", "identity"): 20.0,
+        ("de", ""): 30.0,
+    }
