@@ -66,6 +66,22 @@ def test_grammars_are_described_by_what_differs():
     assert describe_grammar(Language(order="VSO", script="greek"), Language()) == "VSO, Greek script"
 
 
+@pytest.mark.parametrize("setting", sorted(set(Language.model_fields) - {"order"}))
+def test_whatever_the_source_language_is_only_what_differs_from_it_is_described(setting):
+    sides = {
+        "adjective": "after",
+        "adposition": "after",
+        "genitive": "before",
+        "relative": "before",
+        "adverb": "before",
+    }
+    words = {"determiners": False, "auxiliaries": False, "accusative": True, "suffixes": True}
+    source = Language(order="SOV", script="greek", **sides, **words)  # nothing as in Language()
+    assert describe_grammar(source, source) == "SOV"
+    changed = source.model_copy(update={setting: getattr(Language(), setting)})
+    assert describe_grammar(changed, source).count(", ") == 1
+
+
 def test_the_layers_drawn_are_those_of_the_conditions(good):
     drawn = pictures(good, conditions=CONDITIONS, depth=4)
     stack = drawn[drawn.index('aria-label="Layers of each condition"') :]

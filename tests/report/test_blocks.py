@@ -14,3 +14,11 @@ def test_scores_of_several_recipes_are_different_models():
 
 def test_scores_without_training_data_are_left_out():
     assert trained_scores(Results.of([score("fr", 1.0)])) == []
+
+
+def test_models_trained_on_translations_are_no_models_of_that_corpus():
+    """Their training data has the name of the corpus that was translated into the language."""
+    own = score("fr", 1.0, train="xnli/fr:train")
+    translated = score("fr", 2.0, train="xnli/fr:train", translated_from="en")
+    assert [each.score.mean for each in trained_scores(Results.of([own, translated]))] == [1.0]
+    assert trained_scores(Results.of([translated])) == []

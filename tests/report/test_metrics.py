@@ -1,3 +1,4 @@
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -79,3 +80,16 @@ def test_a_part_without_scores_has_no_row(scores, left_out, expected):
     assert [row.label for row in rows] == [
         f"{name}: en – {part}" for name in ("las", "uas_nopunct") for part in expected
     ]
+
+
+def test_splits_are_groups_of_their_own(scores):
+    results = Results.of(
+        replace(scored(metric, target, value - 9 * (split == "dev")), split=split)
+        for split in ("test", "dev")
+        for (metric, target, seed), value in scores.items()
+        if seed == 1
+    )
+    (table,) = metrics(results)
+    test, dev = (table.groups[name] for name in ("test", "dev"))
+    assert [row.cells[0].value - 9 for row in test] == pytest.approx([row.cells[0].value for row in dev])
+    assert len(test) == 4

@@ -1,5 +1,7 @@
 """Headline, key numbers and layer profile of a table of scores."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.report.blocks import score_blocks
@@ -96,3 +98,24 @@ def test_too_few_languages_are_named_as_such():
     )
     assert "correlation" not in made
     assert panels(Results.of(PLAIN)) == []
+
+
+def test_models_of_two_kinds_have_a_chart_each_with_their_own_gaps():
+    results = with_similarities(("de", "fi", "fr", "hi", "ru", "zh", "ar", "cs", "da", "el"))
+    others = [
+        replace(each, settings="lr=1", value=each.value - 9.0 * (each.target == "zh"))
+        for each in results
+        if each.measure is None
+    ]
+    both = results + Results.of(others)
+    one, other = panels(both)
+    assert (one["name"], other["name"]) == ("POS tagging, en, pretrained", "POS tagging, en, lr=1, pretrained")
+    assert (one["gaps"]["zh"], other["gaps"]["zh"]) == (30.0, 39.0)
+    assert one["gaps"]["fr"] == other["gaps"]["fr"]
+    assert [[each["layer"] for each in panel["layers"]] for panel in (one, other)] == [[None, 0, 1]] * 2
+    (block,) = score_blocks(both)
+    made = {each["apart"]: each for each in overviews(block, names={}, correlated=transfer_correlations(both))}
+    assert "correlation" not in made["lr=1"]  # that of the other kind
+    (block,) = score_blocks(results)
+    (alone,) = overviews(block, names={}, correlated=transfer_correlations(results))
+    assert alone["correlation"]["value"] == pytest.approx(-1.0)

@@ -11,9 +11,11 @@ import pytest
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.report.findings import findings
-from crosslens.report.page import make_page
+from crosslens.report.page import TAIL, known_runs, make_page
 from crosslens.results.record import Record, Results
+from crosslens.runs.store import Store
 from made_records import HOSTILE, similarity
+from made_runs import FRENCH, answers, asked, publish
 
 
 def embedded(page):
@@ -178,6 +180,7 @@ def test_similarities_of_a_line_have_one_record_a_pair_layer_and_seed():
         similarity(0.2, "cka_shuffled"),
         similarity(1.0, target="en"),
         similarity(0.1, **Condition(layers="0-1").columns),
+        similarity(0.7, partner="de"),
     ]
     data = embedded(make_page(Results.of(records), title="t"))
     lines = [
@@ -189,6 +192,7 @@ def test_similarities_of_a_line_have_one_record_a_pair_layer_and_seed():
         ("e (bbbbbbbb): pretrained", "translations", "en-fr", True, 0.4),
         ("e: pretrained", "translations", "en-en", False, 1.0),
         ("e: pretrained", "translations", "en-fr", True, 0.5),
+        ("e: pretrained", "translations", "en-fr with de", True, 0.7),
         ("e: pretrained", "unrelated", "en-fr", True, 0.2),
         ("e: pretrained, layers 0-1 re-initialised", "translations", "en-fr", True, 0.1),
     ]
@@ -242,3 +246,39 @@ def test_checkpoints_of_pretraining_are_listed_and_the_last_is_shown():
     assert table["overviews"][0]["same"]["mean"] == 62.0
     assert {row["state"] for row in rows(data["similarities"])} == {"pretrained, reference step 200"}
     assert len(rows(data["scores"])) == len(scored)
+
+
+def test_a_score_without_a_value_is_left_out_and_the_others_keep_their_runs():
+    frame = [score(None, target="de", run="a"), score(80.0, run="b", n=7), score(70.0, target="ru", run="c", n=9)]
+    listed = rows(embedded(make_page(Results.of(frame), title="t", sort="name"))["scores"])
+    assert [(row["target"], row["run"], row["value"], row["n"]) for row in listed] == [
+        ("fr", "b", 80.0, 7),
+        ("ru", "c", 70.0, 9),
+    ]
+
+
+@pytest.mark.parametrize(("seeds", "shown"), [((1,), [(70.0, 90.0), (None, None)]), ((1, 2), [(None, None)] * 2)])
+def test_the_interval_of_a_record_stands_beside_a_score_of_one_seed_only(seeds, shown):
+    """A difference and a mean over seeds have other intervals than any record."""
+    frame = [
+        score(80.0 + seed, seed=seed, condition=each, low=70.0, high=90.0) for each in ("none", "1-2") for seed in seeds
+    ]
+    (row,) = embedded(make_page(Results.of(frame), title="t"))["tables"][0]["rows"]
+    assert [(cell.get("low"), cell.get("high")) for cell in row["cells"]] == shown
+
+
+def test_the_page_keeps_the_last_lines_of_the_log_of_a_run(tmp_path):
+    store = Store(tmp_path / "store")
+    publish(store, asked(), answers(FRENCH))
+    (run,) = store.ids()
+    store.finish(run, [f"line {number}" for number in range(TAIL + 5)])
+    assert known_runs([store.folder])[run]["log"].splitlines() == [f"line {number}" for number in range(5, TAIL + 5)]
+
+
+def test_time_and_machines_are_those_of_the_runs_on_the_page():
+    runs = {name: {"seconds": "600.0", "machine": f"machine of {name}"} for name in ("a", "b", "c")}
+    results = Results.of([score(80.0, run="a"), score(70.0, run="b", target="de")])
+    page = make_page(results, title="t", runs=runs)
+    assert "<dd>20 minutes in 2 runs</dd>" in page
+    assert "<dd>machine of a, machine of b</dd>" in page
+    assert "machine of c" not in page

@@ -76,3 +76,16 @@ def test_schemes_are_named_in_the_order_in_which_they_were_applied():
     twice = uyghur(60.0, scheme="@uyghur-latin@uroman")
     (pair,) = script_pairs(Results.of([ZERO_SHOT[0], twice]))
     assert pair.label == "Uyghur, ud/ug_udt:test, uyghur-latin then uroman"
+
+
+def test_models_trained_on_several_amounts_have_a_pair_each_by_name():
+    """In the figure, pairs of one name would be one line."""
+    few = [
+        uyghur(value, scheme=scheme, train=f"ud/ug_udt:train[:100]{scheme}", source="ug")
+        for value, scheme in ((30.0, ""), (40.0, "@uroman"))
+    ]
+    pairs = script_pairs(Results.of([*OWN, *few]))
+    assert {pair.label: (pair.original.mean, pair.transliterated.mean) for pair in pairs} == {
+        "Uyghur, ud/ug_udt:test, uroman, trained on ud/ug_udt:train": (80.0, 85.0),
+        "Uyghur, ud/ug_udt:test, uroman, trained on ud/ug_udt:train[:100]": (30.0, 40.0),
+    }

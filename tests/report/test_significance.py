@@ -139,6 +139,14 @@ def test_a_cell_has_the_interval_and_mark_of_its_study(store):
     assert all(cell.interval is None for line in means.groups["pos, accuracy"] for cell in line.cells)
 
 
+def test_a_score_is_not_marked_by_the_test_of_its_difference(store):
+    """The study had the reference, and the results that are shown do not."""
+    alone = [record for record in scores() if record.condition == REINIT.text]
+    (shown,) = french(alone, store(one=[{**DIFFERENCE, "low": 74.5, "high": 77.5}]))
+    assert (shown.kind, shown.value) == ("score", 76.0)
+    assert shown.interval == Interval(74.5, 77.5, marked=False, over=OVER)
+
+
 def test_a_mean_over_languages_has_the_interval_of_its_own_test(store):
     """A mean was shown without one, although it is what a paper claims."""
     mean = {**DIFFERENCE, "corpus": "mean of 2 languages:test", "delta_low": -10.5, "delta_high": -9.5}

@@ -10,7 +10,7 @@ import pytest
 from crosslens.encoders.condition import Condition
 from crosslens.report.tables import all_tables
 from crosslens.results.record import Record, Results
-from made_records import score, similarity
+from made_records import PLAIN, score, similarity
 
 TRAINED = {"recipe": "long", "train": "ud/en_ewt:train", "encoder_digest": "e" * 64}
 CONDITIONS = ("none", "1-2", {"freeze": "1-2"}, {"zero": "1.attention.head.0"}, {"zero": "1.attention.head.1"})
@@ -137,3 +137,16 @@ def test_a_shift_of_all_scores_changes_levels_alone():
         ]
         assert [after[place][1], after[place][3]] == expected, place
         assert after[place][2] == (None if spread[0] is None else pytest.approx(spread[0], abs=1e-5)), place
+
+
+def test_records_that_contradict_one_another_change_no_number_of_other_scores():
+    heads = [score(target, 50.0 + layer, condition={"tower": layer}) for layer in (0, 1) for target in ("en", "fr")]
+    similar = [similarity("cka", layer / 10, layer=layer, target=target) for layer in (0, 1) for target in ("fr", "de")]
+    records = [*PLAIN, *heads, *similar]
+    wrong = [replace(score("fr", value), task="ner", metric="f1") for value in (1.0, 2.0)]
+    reasons = []
+    tables = all_tables(Results.of([*records, *wrong]), skipped=reasons.append)
+    names = {"layer-deltas", "by-target-pos", "layer-sets", "transfer-by-layer-pos", "similarity-cka"}
+    assert {table.name for table in tables} == names
+    assert cells(tables) == cells(all_tables(Results.of(records)))
+    assert sum("contradict" in reason for reason in reasons) == 1

@@ -46,10 +46,11 @@ def test_without_a_rule_there_is_no_table():
 
 
 def test_scores_are_compared_with_those_that_the_rule_was_fitted_to():
+    """Higher and lower ones do not cancel out."""
     rule = made_up(4)
     asked = {"task": "pos", "metric": "accuracy", "target": "fr", "seed": 3}
     records = [
-        Record(**asked, source=row.source, corpus=row.corpus, value=row.score + place)
+        Record(**asked, source=row.source, corpus=row.corpus, value=row.score + (place if place < 4 else -place))
         for place, row in enumerate(rule.measured)
     ]
     records += [
@@ -62,3 +63,23 @@ def test_scores_are_compared_with_those_that_the_rule_was_fitted_to():
         "from en, seed 3, 4 scores": [pytest.approx(3), pytest.approx(6)],
         "from fr, seed 3, 4 scores": [pytest.approx(4), pytest.approx(7)],
     }
+
+
+@pytest.mark.parametrize(
+    ("others", "names"),
+    [({"encoder": "f"}, ("e, from en", "f, from en")), ({"recipe": "b"}, ("from en, a", "from en, b"))],
+)
+def test_models_of_two_kinds_are_not_averaged(others, names):
+    rule = made_up(2)
+    made = {"task": "pos", "metric": "accuracy", "target": "fr", "seed": 3, "encoder": "e", "recipe": "a"}
+    records = [
+        Record(source=row.source, corpus=row.corpus, value=row.score + more, **made | columns)
+        for columns, more in (({}, 1.0), (others, 9.0))
+        for row in rule.measured
+        if row.source == "en"
+    ]
+    records.append(replace(records[0], study="another"))  # which shares the run
+    (table,) = [table for table in rule_tables([rule], Results.of(records)) if table.name == "rule-measured-again"]
+    ((one, other),) = table.groups.values()
+    assert (one.label, other.label) == tuple(f"{name}, seed 3, 2 scores" for name in names)
+    assert [cell.value for cell in (*one.cells, *other.cells)] == pytest.approx([1.0, 1.0, 9.0, 9.0])

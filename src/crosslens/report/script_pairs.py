@@ -1,8 +1,9 @@
 """Scores before and after transliteration (Muller 2022): a table and a figure."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from crosslens.corpora.catalogue import split_scheme, split_slice
@@ -28,7 +29,7 @@ class Pair:
 
     Attributes:
         group: task, metric, and whether the models were trained on the language.
-        label: language, corpus, scheme and model.
+        label: language, corpus, scheme and model, and the training data where models of one name have several.
         original: score in the original script.
         transliterated: score after transliteration.
     """
@@ -60,7 +61,7 @@ def script_pairs(results: Results) -> list[Pair]:
         (score.task, score.model, score.train, score.corpus): score for score in scores if not _scheme(score.corpus)[1]
     }
     several = len({score.model for score in scores}) > 1
-    pairs = []
+    pairs: list[tuple[Pair, str]] = []
     for score in scores:
         corpus, scheme = _scheme(score.corpus)
         train, of_train = _scheme(score.train)
@@ -73,16 +74,15 @@ def script_pairs(results: Results) -> list[Pair]:
             f"{split_slice(corpus)[0]}, {scheme}",
             score.model if several else "",
         ]
-        pairs.append(
-            Pair(
-                f"{score.task}, {score.metric}, {setting}",
-                ", ".join(filter(None, label)),
-                original.score,
-                score.score,
-            )
-        )
-    order = list(dict.fromkeys(pair.group for pair in pairs))
-    return sorted(pairs, key=lambda pair: order.index(pair.group))
+        group = f"{score.task}, {score.metric}, {setting}"
+        pairs.append((Pair(group, ", ".join(filter(None, label)), original.score, score.score), train))
+    alike = Counter((pair.group, pair.label) for pair, _ in pairs)
+    named = [
+        replace(pair, label=f"{pair.label}, trained on {train}") if alike[pair.group, pair.label] > 1 else pair
+        for pair, train in pairs
+    ]
+    order = list(dict.fromkeys(pair.group for pair in named))
+    return sorted(named, key=lambda pair: order.index(pair.group))
 
 
 def scripts(results: Results) -> list[Table]:

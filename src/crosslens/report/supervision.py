@@ -115,13 +115,14 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
 
 
 def _word_orders(results: Results) -> dict[str, dict[str, float]]:
-    """Source -> target -> word-order distance, the mean over the treebanks of a language."""
-    distances: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    """Source -> target -> word-order distance, the mean over the treebanks of a language, each counted once."""
+    distances: dict[str, dict[str, dict[tuple, float]]] = defaultdict(lambda: defaultdict(dict))
     for record in results.filter(measure=WORD_ORDER):
         if record.source is not None and record.target is not None and record.value is not None:
-            distances[record.source][record.target].append(record.value)
+            treebanks = (record.train, record.train_digest, record.corpus, record.corpus_digest)
+            distances[record.source][record.target][treebanks] = record.value
     return {
-        source: {target: statistics.fmean(values) for target, values in by_target.items()}
+        source: {target: statistics.fmean(values.values()) for target, values in by_target.items()}
         for source, by_target in distances.items()
     }
 
@@ -167,12 +168,9 @@ def _blocks(
 
 def _gold_tags(results: Results) -> dict[Column, bool]:
     """Return whether the models of each column read gold part-of-speech tags."""
-    gold: dict[Column, bool] = {}
     records = disambiguated(results)
     described = together([columns_of(records), records.columns.coded("settings")], size=len(records))
-    for column, settings in described.values:
-        gold[column] = gold.get(column, True) and GOLD in (settings or "").split()
-    return gold
+    return {column: GOLD in (settings or "").split() for column, settings in described.values}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 from crosslens.report.table import Cell, Row, Table
+from crosslens.results.cells import by_variant, encoders_apart
 from crosslens.results.record import Results
 from crosslens.tasks import main_metric
 from crosslens.unseen.evaluation import kept_apart, left_out, transfer_of_another
@@ -60,14 +61,20 @@ def _of_others(rules: Sequence[Rule]) -> list[Table]:
 def _measured_again(rule: Rule, results: Results) -> list[Table]:
     task = rule.provenance.task or "pos"
     fitted = {(row.source, row.corpus): row.score for row in rule.measured}
-    apart: dict[str, list[float]] = {}
-    for record in results.filter(task=task, metric=main_metric(task), measure=None, condition=AS_IS):
-        score = fitted.get((record.source or "", record.corpus or ""))
-        if score is not None and record.value is not None:
-            apart.setdefault(f"from {record.source}, seed {record.seed}", []).append(abs(record.value - score))
+    scores = encoders_apart(results).filter(task=task, metric=main_metric(task), measure=None, condition=AS_IS)
+    several = len(scores.groups("encoder")) > 1
+    apart: dict[str, dict[str | None, float]] = {}  # a score that two studies share counts once
+    for variant, of_variant in by_variant(scores, within=("encoder", "source")):
+        for record in of_variant:
+            score = fitted.get((record.source or "", record.corpus or ""))
+            if score is not None and record.value is not None:
+                words = (record.encoder if several else "", f"from {record.source}", variant, f"seed {record.seed}")
+                by_corpus = apart.setdefault(", ".join(filter(None, words)), {})
+                by_corpus[record.corpus] = abs(record.value - score)
     rows = tuple(
         Row(f"{name}, {len(points)} scores", (Cell(statistics.fmean(points), "score"), Cell(max(points), "score")))
-        for name, points in apart.items()
+        for name, by_corpus in apart.items()
+        for points in [by_corpus.values()]
     )
     caption = "Difference of scores to those that the rule was fitted to, in points."
     return [Table("rule-measured-again", caption, ("mean", "largest"), {_name(rule): rows})] if rows else []

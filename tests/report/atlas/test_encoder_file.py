@@ -52,6 +52,8 @@ def test_means_that_do_not_follow_from_the_records_are_refused(document, refused
     del document["means"][1]
     assert refused(document).endswith("missing")
     document = json.loads(encoder_files(RECORDS)["e"])
+    fewer = {**document, "means": [{**document["means"][0], "corpora": 1}, *document["means"][1:]]}
+    assert refused(fewer).endswith("corpora is 1, and its records give 2")
     document["means"] += [{**document["means"][0], "source": "fr"}]
     assert refused(document) == "means of pos, accuracy, fr, reference: no records"
 

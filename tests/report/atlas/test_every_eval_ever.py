@@ -62,6 +62,15 @@ def test_a_mean_over_seeds_has_its_standard_error():
     assert french["score_details"]["details"]["seeds"] == "3"
 
 
+def test_each_score_has_an_identifier_of_its_own():
+    """Files of one name in several languages, models trained on translations, and splits of own files."""
+    ours = [replace(each, corpus="own", condition="none", ablation=None) for each in PLAIN[:3]]
+    kinds = [{}, {"translated_from": "de"}, {"split": "dev"}, {"partner": "fr"}, {"metric": "las", "task": "parsing"}]
+    (log,) = map(json.loads, logs(Results.of(replace(each, **kind) for kind in kinds for each in ours)).values())
+    named = [each["evaluation_result_id"] for each in log["evaluation_results"]]
+    assert len(set(named)) == len(named) == 3 * len(kinds)
+
+
 def test_the_atlas_writes_them(tmp_path):
     MADE.write(tmp_path / "results.parquet")
     ran = CliRunner().invoke(

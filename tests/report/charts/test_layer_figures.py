@@ -68,6 +68,12 @@ def test_the_heat_map_has_a_map_for_each_state_and_no_baseline():
     assert drawn(chart) == [("en–fr", 0, 0.5), ("en–de", 0, 0.3), ("en–fr", 0, 0.2)]
 
 
+def test_the_heat_map_has_a_row_for_each_pair_of_each_encoder():
+    records = [similarity("cka", value, encoder=encoder) for encoder, value in (("e", 0.5), ("f", 0.3))]
+    chart = similarity_by_pair(similarity_lines(Results.of(records), "cka"))
+    assert drawn(chart) == [("en–fr, e", 0, 0.5), ("en–fr, f", 0, 0.3)]
+
+
 def test_baselines_alone_are_no_heat_map():
     with pytest.raises(RequestError, match="no similarity of translations"):
         similarity_by_pair(similarity_lines(Results.of([similarity("cka_shuffled", 0.1)]), "cka"))

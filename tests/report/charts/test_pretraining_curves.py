@@ -1,10 +1,13 @@
 """Lines along pretraining, from made-up records: shares of the change, and what is left out."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.errors import RequestError
 from crosslens.report.charts.figures import all_figures
 from crosslens.report.charts.pretraining_curves import pretraining_curves
+from crosslens.results.cells import condition_of
 from crosslens.results.record import Results
 from made_records import score, similarity
 
@@ -53,3 +56,15 @@ def test_it_is_drawn_where_steps_are_and_nowhere_else():
     assert "pretraining-steps" not in all_figures(without)
     with pytest.raises(RequestError, match="nothing that changed"):
         pretraining_curves(without)
+
+
+def test_baselines_and_scores_in_the_source_language_are_left_out_though_they_change():
+    changing = Results.of(
+        replace(each, value=each.value + condition_of(each.condition).checkpoint.step / 1000)
+        if each.measure == "cka_shuffled" or each.target == "en"
+        else each
+        for each in made()
+    )
+    assert {row["what"] for row in rows(pretraining_curves(changing))} == {
+        row["what"] for row in rows(pretraining_curves(made()))
+    }

@@ -98,6 +98,21 @@ def test_languages_without_room_for_a_name_are_counted():
     assert subtitle[-1] == f"{30 - len(names)} of 30 languages not named, for lack of room"
 
 
+def test_the_name_of_a_language_stands_at_its_point():
+    """Names are placed in pixels from the top left, points by their values."""
+    described = score_against_overlap(scores(SCORES) + overlaps(SHARED)).to_dict()
+    (panel,) = described["concat"]
+    *_, text = panel["layer"]
+    names = {row["language"]: row for row in described["datasets"][text["data"]["name"]]}
+    assert names.keys() == SHARED.keys()
+    for channel, values, length in (("x", SHARED, panel["width"]), ("y", SCORES, panel["height"])):
+        low, high = panel["layer"][1]["encoding"][channel]["scale"]["domain"]
+        for target, row in names.items():
+            share = (values[target] - low) / (high - low)
+            at = length * (share if channel == "x" else 1 - share)
+            assert row[channel] == pytest.approx(at, abs=15)  # beside the point, or above or below it
+
+
 def test_coefficients_by_layer_are_drawn_with_both_ends_of_their_interval():
     gaps = {"fr": 88.0, "sv": 80.0, "de": 84.0, "ru": 70.0, "zh": 60.0, "ar": 65.0}
     alike = {

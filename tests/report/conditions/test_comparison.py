@@ -94,3 +94,13 @@ def test_published_dev_scores_are_of_the_treebank_that_models_are_trained_on(spl
 def test_corpora_of_one_name_are_called_by_their_languages():
     (compared,) = comparisons(Results.of(score(target, 80.0, corpus="own") for target in ("en", "fr", "de")))
     assert [compared.name(key) for key in (*compared.same, *compared.cross)] == ["en", "fr", "de"]
+
+
+@pytest.mark.parametrize(("train", "published"), [("wikiann/en:train", True), ("conll2003/en:train", False)])
+def test_a_published_score_is_of_models_trained_on_the_papers_data(train, published):
+    """The language alone stands for WikiANN, which the paper trained on."""
+    scored = score("fr", 80.0, task="ner", metric="f1", train=train, corpus="wikiann/fr:test")
+    block = comparison(scored)
+    (column,) = block.scores.columns
+    assert (block.level(PAPER, block.cross[0], column) is not None) is published
+    assert (block.printed(PAPER, block.cross[0], column) is not None) is published

@@ -155,3 +155,22 @@ def test_similarity_of_two_parallel_corpora_is_in_two_groups():
         "pos, accuracy, ud/pud, source en: noise 6.output": pytest.approx(0.7),
         "pos, accuracy, tatoeba, source en: noise 6.output": pytest.approx(0.6),
     }
+
+
+def test_similarity_is_that_of_the_highest_changed_layer():
+    """Where several layers are changed, the changes of the lower ones reach it."""
+    records = [
+        each
+        for condition, cka, lost in (("none", 0.7, 0.0), ({"noise": "5-6.output", "noise_dose": 1}, 0.4, -10.0))
+        for each in measured(condition, cka, (0.0, lost), 1)
+    ]
+    below = [replace(each, layer=5, value=0.9) for each in records if each.layer == 6]
+    (doses,) = doses_of(Results.of([*below, *records]))
+    assert doses.similarity["cka"] == ({1: pytest.approx(0.7)}, {1: pytest.approx(0.4)})
+
+
+def test_slopes_are_of_the_seeds_that_have_every_dose_whatever_their_order():
+    cka = ({1: 0.7, 2: 0.7, 3: 0.7}, {1: 0.6, 2: 0.5, 3: 0.5})
+    scores = ({2: 0.0, 1: 0.0}, {2: -4.0, 1: -1.0})
+    doses = Doses("pos", "en", "noise 6", ("none", "noise=1"), {"cka": cka}, {"zero-shot": scores})
+    assert doses.slopes("cka", "zero-shot") == pytest.approx({1: 1.0, 2: 2.0})  # 1 point of 0.1, and 4 of 0.2

@@ -82,8 +82,22 @@ def test_what_is_alone_is_kept(keys):
     assert before_training(alone).records.equals(alone.records)
 
 
+def test_records_without_a_condition_are_of_no_changed_model():
+    other = Results.of([Record(measure="overlap_types", metric="overlap", target="fr", value=40.0, condition=None)])
+    kept = before_training(RESULTS + other)
+    assert list(kept.filter(measure="overlap_types")) == list(other)
+    assert len(kept) == 3 * 3 + 1
+
+
 def test_without_changes_of_the_trained_model_there_is_no_table():
     assert interventions(before_training(RESULTS)) == []
+
+
+def test_a_changed_model_whose_reference_is_unknown_has_no_difference():
+    changed = [score(target, 50.0, zero="1-2") for target in ("en", "fr")]
+    assert interventions(Results.of(changed)) == []
+    of_another = [replace(score("fr", 80.0), recipe="large")]
+    assert interventions(Results.of([*of_another, *(replace(each, recipe="small") for each in changed)])) == []
 
 
 @pytest.mark.parametrize(

@@ -117,3 +117,12 @@ def test_no_table_where_pretraining_was_not_varied():
     assert perplexities(Results.of(MEASURED[:4])) == []
     (only,) = perplexities(Results.of(MEASURED))
     assert only.name == "perplexity"
+
+
+@pytest.mark.parametrize(("value", "shown"), [(24.0, 24.0), (30.0, None)])
+def test_an_encoder_with_several_perplexities_of_its_language_has_no_row(value, shown):
+    """One of them would be picked by chance; records that say the same are one."""
+    again = replace(MEASURED[5], value=value, corpus="lab/adj:dev")
+    _, table = perplexities(Results.of([*MEASURED, again, *SCORES]))
+    first, *_ = values(table.groups["no-anchors"]).get("adj, seed 1", [None])
+    assert first == shown

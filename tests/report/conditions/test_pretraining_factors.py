@@ -156,6 +156,13 @@ def test_the_published_mean_stands_beside_one_over_the_same_languages():
     assert values(rows(table)["reference", "conneau2020"])[place] is None
 
 
+def test_no_published_mean_stands_beside_one_with_another_test_set_of_a_language():
+    other_bank = [replace(each, corpus="ud/fr_pud:test") if each.target == "fr" else each for each in scores(THREE)]
+    for table in pretraining_factors(Results.of(other_bank), beside=PAPER):
+        french, russian, _, mean = values(rows(table)["reference", "conneau2020"])
+        assert (french, russian, mean) == (None, 56.6, None)
+
+
 def test_the_papers_table_stands_apart_where_our_languages_are_others():
     ours = {factor: {"de": by["fr"]} for factor, by in THREE.items()}
     levels, changes, of_paper, changes_of_paper = pretraining_factors(scores(ours), beside=PAPER)

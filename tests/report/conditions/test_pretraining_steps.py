@@ -14,11 +14,11 @@ CKA = (0.2, 0.4, 0.8, 1.0)  # half of the change at step 150
 ZERO_SHOT = (40.0, 41.0, 42.0, 50.0)  # at step 275
 
 
-def made(seeds=(1, 2, 3), noise=0.0):
+def made(seeds=(1, 2, 3), noise=0.0, zero_shot=ZERO_SHOT):
     """Records of an encoder whose similarity rises before the zero-shot score."""
     records = []
     for seed in seeds:
-        for step, cka, zero_shot in zip(STEPS, CKA, ZERO_SHOT, strict=True):
+        for step, cka, transferred in zip(STEPS, CKA, zero_shot, strict=True):
             at = {"condition": {"checkpoint": step}}
             text = f'{{"checkpoint": "{step}"}}'
             wobble = noise * (-1) ** seed * (step == STEPS[-1])
@@ -29,7 +29,7 @@ def made(seeds=(1, 2, 3), noise=0.0):
             ]
             records.append(similarity("cka_shuffled", 0.1, seed=seed, layer=1, condition=text))
             records += [score("en", 90.0 + wobble, seed=seed, **at)]
-            records += [score(target, zero_shot + seed, seed=seed, **at) for target in ("fr", "de")]
+            records += [score(target, transferred + seed, seed=seed, **at) for target in ("fr", "de")]
             records += [
                 Record(
                     encoder="e",
@@ -82,6 +82,14 @@ def test_what_comes_first_has_a_negative_lag():
     change, at, lag = printed["zero-shot POS tagging, accuracy, source en, mean of 2 languages"]
     assert (change.value, at.value, lag.value) == (pytest.approx(10.0), pytest.approx(275.0), None)
     assert "cka_shuffled, en–fr, mean of 1 layers" not in printed  # a baseline
+
+
+def test_a_lag_is_to_the_transfer_of_the_same_encoder():
+    """One encoder transfers at step 275, after its similarity; the other at step 50, before it."""
+    early = [replace(each, encoder="f") for each in made(zero_shot=(40.0, 50.0, 50.0, 50.0))]
+    _, onsets = pretraining_steps(made() + Results.of(early))
+    lags = {title: printed[0].cells[2].value for title, printed in onsets.groups.items()}
+    assert lags == {"e": pytest.approx(150.0 - 275.0), "f": pytest.approx(150.0 - 50.0)}
 
 
 def test_a_change_that_may_be_chance_has_no_onset():

@@ -80,3 +80,9 @@ def test_a_gap_is_of_the_models_of_the_same_recipe():
         "pos, accuracy, dev of the target, source en: patch": [12.5],
         "pos, accuracy, last, source en: patch": [50.0],
     }
+
+
+def test_the_gap_is_to_the_source_language_on_the_corpus_of_the_translations():
+    """Another test set of the source language, that nothing was patched on, changes no share."""
+    other = score("en", 60.0, corpus="ud/en_other")
+    assert gap_recovered(records(1) + Results.of([other])) == gap_recovered(records(1))

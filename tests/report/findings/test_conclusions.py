@@ -2,7 +2,7 @@
 
 import pytest
 
-from crosslens.report.findings import LosesSource, LosesTransfer, LowestCarry, conclusions, effects
+from crosslens.report.findings import InEmbeddings, LosesSource, LosesTransfer, LowestCarry, conclusions, effects
 from made_records import made_up
 
 PAIRS = {f"{low}-{low + 1}": 18.0 if low == 1 else 1.0 for low in range(1, 12, 2)}
@@ -21,3 +21,9 @@ def test_transfer_is_judged_where_it_falls_further_than_a_source_score_that_fall
     """Of a source score that falls by 25 points, either transfer is lost or nothing can be concluded, not both."""
     (effect,) = effects(made_up({"1-2": cross}, source={"1-2": 25.0}))
     assert [type(conclusion) for conclusion in conclusions(effect)] == [claim]
+
+
+@pytest.mark.parametrize(("more", "rests"), [({}, True), ({"1-2": 2.0}, True), ({"1-2": 20.0}, False)])
+def test_transfer_rests_on_the_embeddings_only_if_no_layers_above_them_cost_it(more, rests):
+    (effect,) = effects(made_up({"1-12": 2.0, "0-12": 30.0, **more}))
+    assert any(isinstance(claim, InEmbeddings) for claim in conclusions(effect)) is rests

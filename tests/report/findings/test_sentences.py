@@ -1,5 +1,7 @@
 """The sentences of the findings: they say what the records hold, in the words of the field."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.encoders.condition import Condition
@@ -136,6 +138,19 @@ def test_the_gap_and_similarity_have_a_paragraph_where_there_are_languages_enoug
     (few,) = paragraphs("abc")
     assert "over 3 languages: 3 languages are too few to say anything." in few
     assert paragraphs("ab") == []
+
+
+def test_a_correlation_is_of_one_source_language():
+    records = [
+        replace(each, source=source)
+        for source, places in (("en", (0, 1, 2)), ("fr", (2, 0, 1)))
+        for place, target in zip(places, ("ru", "de", "zh"), strict=True)
+        for each in (score(source, 90.0), score(target, 40.0 + place), similarity("cka", 0.1 * place, target=target))
+    ]
+    paragraphs = findings(Results.of({str(each): each for each in records}.values()))
+    assert [text.partition("POS tagging: ")[0] for text in paragraphs] == ["Source en, e: ", "Source fr, e: "]
+    for source, text in zip(("en", "fr"), paragraphs, strict=True):
+        assert f"the CKA with {source} (mean" in text
 
 
 def test_equal_scores_have_no_correlation_and_the_paragraph_says_why():

@@ -262,6 +262,8 @@ def test_there_is_a_mean_over_pairs_only_of_what_every_pair_has():
     ("one", "other", "ends"),
     [
         ({"recipe": "small"}, {"recipe": "large", "seed": 2}, ("small", "large")),
+        ({"selection": "last"}, {"selection": "best", "seed": 2}, ("last", "best")),
+        ({"train": "ud/en_ewt"}, {"train": "ud/en_gum", "seed": 2}, ("ud/en_ewt", "ud/en_gum")),
         ({"corpus": "ud/fr_gsd"}, {"corpus": "ud/fr_pud"}, ("ud/fr_gsd", "ud/fr_pud")),
         ({"condition": {"tower": 0}}, {"condition": {"tower": 0, "height": 2}}, ("e", "height=2")),
         ({"condition": {"tower": 0}}, {"condition": {"tower": 0, "layers": "1"}}, ("e", "layers 1 re-initialised")),

@@ -4,6 +4,7 @@ from statistics import fmean
 
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.report.papers import PAPERS, find_paper, read_published
 from crosslens.report.papers.paper import Paper
@@ -73,3 +74,28 @@ def test_no_published_mean_is_over_languages_that_each_lack_another_number(monke
     assert labels()[-2:] == ["muller2021", "ours − theirs"]
     monkeypatch.setattr(Paper, "find", with_gaps)
     assert not any("languages" in label for label in labels())
+
+
+def test_models_trained_on_a_corpus_that_the_paper_trains_on_are_compared_with_these_alone():
+    """The paper has no German scores of ParTUT models, and those of its English models are others."""
+    paper = find_paper("muller2021")
+    english = paper.find("parsing", ["en"], ["de"], Condition())
+    assert english is not None
+    assert paper.find("parsing", ["en_ewt", "en"], ["de"], Condition()) == english
+    assert paper.find("parsing", ["en_partut", "en"], ["de"], Condition()) is None
+
+
+@pytest.mark.parametrize(
+    "paper", [paper for paper in PAPERS.values() if paper.differences], ids=lambda paper: paper.name
+)
+def test_of_a_number_that_two_tables_print_the_first_counts(paper):
+    """The tables by language stand before their summary, whose numbers differ by rounding."""
+    printed = {}
+    for row in (row for file in paper.differences for row in read_published(file) if row["value"]):
+        layers = Condition(layers=row["layers"]).scaled(written_for=None, depth=12) if row["layers"] else Condition()
+        printed.setdefault((row["task"], row["source"], row["target"], layers), (float(row["value"]), row["table"]))
+    for (task, source, target, condition), number in printed.items():
+        shown = paper.find(task, [source], [target], condition)
+        assert shown is not None
+        assert (shown.value, shown.table) == number
+    assert len(printed) > 500

@@ -4,6 +4,8 @@ import json
 import re
 
 from crosslens.report.page import make_page
+from crosslens.report.sections.heat_table import heat_table
+from crosslens.report.table import Cell, Row, Table
 from crosslens.results.record import Results
 from made_records import HOSTILE, PLAIN, score, similarity
 from made_sections import everything, one_layer, typology
@@ -45,6 +47,15 @@ def test_a_table_keeps_its_caption_notes_levels_and_languages():
     assert row["language"] == "hi"
     assert [cell.get("value") for cell in row["cells"]] == [60.0, None, -7.0]
     assert [cell.get("level") for cell in row["cells"]] == [None, None, "five"]
+
+
+def test_a_number_that_is_zero_is_shown():
+    row = Row("French", (Cell(0.0, "score"), Cell(0.001, "difference"), Cell(None, "difference")), language="fr")
+    table = Table("typology", "Scores.", ("encoder", "Δ 1", "Δ 2"), {"pos: easy": (row,)})
+    (panel,) = heat_table(table, "t").panels
+    cells = panel["rows"][0]["cells"]
+    assert [cell.get("value") for cell in cells] == [0.0, 0.0, None]
+    assert [cell.get("level") for cell in cells] == [None, "above", None]
 
 
 def test_the_page_without_records_stays_small():

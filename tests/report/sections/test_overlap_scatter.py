@@ -1,5 +1,7 @@
 """Scatter plots hold the values that were correlated, with the coefficient in words."""
 
+from dataclasses import replace
+
 from crosslens.report.blocks import score_blocks
 from crosslens.report.sections.overlap_scatter import overlap_scatter
 from crosslens.results.record import Results
@@ -27,3 +29,14 @@ def test_equal_scores_have_a_reason_in_place_of_a_coefficient():
 def test_scores_alone_have_no_scatter():
     results = Results.of(frozen())
     assert overlap_scatter(results, score_blocks(results)) == []
+
+
+def test_a_scatter_plot_shows_with_the_scores_that_it_holds():
+    """Not with those of another encoder or source language."""
+    of_french = [replace(each, source="fr") for each in frozen({})]
+    results = Results.of([*frozen({}, encoder="f"), *frozen({}), *of_french, *overlaps()])
+    blocks = score_blocks(results)
+    (section,) = overlap_scatter(results, blocks)
+    (panel,) = section.panels
+    assert [(blocks[place].encoder, blocks[place].source) for place in panel["tables"]] == [("e", "en")]
+    assert len(blocks) == 3

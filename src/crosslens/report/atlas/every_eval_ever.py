@@ -116,7 +116,8 @@ def _score(
         "seeds": len(cell.by_seed),
         "signature": record["signature"],
     }
-    words = [task, metric, about["source"], corpus or target, partner, column.variant]
+    trained = about["translated_from"] and f"translated from {about['translated_from']}"
+    words = [task, metric, about["source"], trained, target, corpus, about["split"], partner, column.variant]
     result: dict[str, Any] = {
         "evaluation_result_id": "; ".join(str(word) for word in words if word),
         "evaluation_name": name,

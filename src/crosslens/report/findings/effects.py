@@ -234,7 +234,7 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
         differences = _on_shared_seeds(same_change, cross_change)
         missing = sum(not table.get(row, column).by_seed for row in (*same, *cross))
         shared = len(differences[0].values) if differences else 0
-        if missing or shared < n_seeds:
+        if shared < n_seeds:  # and so wherever a corpus is missing: a mean that lacks one has no value
             incomplete.append(Incomplete(label, shared, n_seeds, missing))
         if differences:
             compared = {row: table.get(row, column).minus(table.get(row, reference)).mean for row in cross}

@@ -1,0 +1,41 @@
+"""The figure of probes: accuracies by layer, and intervals that are those of what is drawn."""
+
+from dataclasses import replace
+
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.report.charts.figures import probes_by_layer
+from crosslens.results.record import Results
+from made_records import PLAIN
+from made_sections import PROBED, probes
+
+
+def points(results):
+    (rows,) = probes_by_layer(results).to_dict()["datasets"].values()
+    return {(row["answers"], row["layer"]): (row["value"], row["low"], row["high"]) for row in rows}
+
+
+def with_ends(*, seed):
+    return [replace(each, seed=seed, value=each.value - seed, low=each.value - 3, high=each.value) for each in probes()]
+
+
+def test_one_seed_is_drawn_with_its_interval():
+    drawn = points(Results.of(with_ends(seed=1)))
+    named = {"true labels": PROBED["accuracy"], "shuffled labels": PROBED["accuracy_shuffled"]}
+    assert drawn == {
+        (name, layer): (value - 1, value - 3, value)
+        for name, values in named.items()
+        for layer, value in enumerate(values)
+    }
+
+
+def test_a_mean_over_seeds_is_drawn_without_the_interval_of_any():
+    drawn = points(Results.of([*with_ends(seed=1), *with_ends(seed=2)]))
+    assert drawn["true labels", 0] == (PROBED["accuracy"][0] - 1.5, None, None)
+    assert {(low, high) for _, low, high in drawn.values()} == {(None, None)}
+
+
+def test_without_probes_there_is_no_figure():
+    with pytest.raises(RequestError, match="no probe scores"):
+        probes_by_layer(Results.of(PLAIN))

@@ -1,0 +1,48 @@
+"""Retrieval between two encoders: which layer of which, and what is a baseline of what."""
+
+from dataclasses import replace
+
+import pytest
+
+from crosslens.report.layers.by_layer import retrieval_lines
+from crosslens.results.record import Results
+from made_sections import retrieved
+
+
+def test_a_layer_is_that_of_the_encoder_of_the_first_language_in_both_directions():
+    """Layers 0 to 2 of the English encoder stand beside layers 0, 2 and 4 of the French one."""
+    there = [
+        retrieved("fr", value, layer=layer, target_layer=2 * layer, level="sentences")
+        for layer, value in enumerate((90.0, 50.0, 10.0))
+    ]
+    settings = "against=mono-en method=cosine"
+    back = [
+        replace(
+            each,
+            encoder="mono-fr",
+            source="fr",
+            target="en",
+            settings=settings,
+            layer=each.target_layer,
+            target_layer=each.layer,
+            value=each.value - 20.0,
+        )
+        for each in there
+    ]
+    (line,) = retrieval_lines(Results.of([*there, *back]), "sentences")
+    assert {layer: cell.mean for layer, cell in line.by_layer.items()} == pytest.approx({0: 80.0, 1: 40.0, 2: 0.0})
+
+
+def test_the_identity_is_a_baseline_only_of_a_pair_with_a_mapping():
+    """One language pair has a learnt mapping, the other was compared without one."""
+    records = [
+        retrieved("fr", 60.0, level="sentences"),
+        retrieved("fr", 20.0, level="sentences", mapping="identity"),
+        retrieved("de", 30.0, level="sentences", mapping="identity"),
+    ]
+    lines = retrieval_lines(Results.of(records), "sentences")
+    assert {(line.languages[1], line.baseline): line.by_layer[0].mean for line in lines} == {
+        ("fr", ""): 60.0,
+        ("fr", "identity"): 20.0,
+        ("de", ""): 30.0,
+    }
