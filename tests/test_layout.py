@@ -20,11 +20,6 @@ TWO_FLOORS = {
 """Names that two files share because they are one idea on two floors; so are those of a command and its function."""
 
 
-TESTED_ELSEWHERE = (
-    "results/chart.py",  # drawn with all other figures, by report/test_figures.py
-)
-"""Modules without a test file of their name, and where whole runs test them."""
-
 NO_CODE = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -93,7 +88,7 @@ def test_every_module_has_a_test_file_of_its_name():
     }
     there = {test.relative_to(ROOT / "tests") for test in paths_of_tests()}
     assert len(expected) > 80
-    assert {module for module, test in expected.items() if test not in there} == set(TESTED_ELSEWHERE)
+    assert {module for module, test in expected.items() if test not in there} == set()
 
 
 def test_no_test_file_is_too_long():

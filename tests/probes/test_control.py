@@ -5,6 +5,7 @@ import pytest
 
 from crosslens.probes import probing
 from crosslens.probes.probing import probe
+from crosslens.probes.softmax import Fit
 from made_corpora import sentences, texts
 
 
@@ -42,3 +43,33 @@ class ByHeart:
             ((x[:, None] - known[None]) ** 2).sum(-1).argmin(1) for x, known in zip(states, self.vectors, strict=True)
         ]
         return self.table[np.stack(nearest)]
+
+
+def test_a_classifier_of_the_true_labels_is_at_chance_in_the_control(encoder, monkeypatch):
+    """The control trains, selects and is scored on shuffled labels; here it is given the true ones to train on."""
+    train, dev, test = (texts(count, seed=seed) for seed, count in ((1, 12), (3, 6), (2, 12)))
+    calls = []
+
+    def fit_the_true_ones(vectors, answers, held_out, right, **options):
+        calls.append((answers, right))
+        return fit(vectors, calls[0][0], held_out, calls[0][1], **options)
+
+    fit = probing.fit
+    monkeypatch.setattr(probing, "fit", fit_the_true_ones)
+    probed = probe(encoder, "langid", train=train, test=test, dev=dev, how=Fit(epochs=8, learning_rate=0.03))
+    by_metric = probed.results.filter(target=None).to_pandas().groupby("metric")["value"]
+    assert by_metric.min()["accuracy"] > 90
+    assert by_metric.max()["accuracy_shuffled"] < 60  # a third by chance
+    assert by_metric.max()["train_accuracy_shuffled"] < 60
+    for true, shuffled in zip(*calls, strict=True):
+        assert sorted(true) == sorted(shuffled)
+        assert (true == shuffled).mean() < 0.7
+
+
+def test_other_seeds_shuffle_the_labels_otherwise(encoder, fitted):
+    for seed in (1, 2, 1):
+        probe(encoder, "langid", train=texts(6, seed=1), test=texts(2, seed=2), dev=texts(2, seed=3), seed=seed)
+    one, other, again = (fitted[call]["train"][1] for call in (1, 3, 5))
+    assert sorted(one) == sorted(other)
+    assert (one != other).any()
+    assert (one == again).all()

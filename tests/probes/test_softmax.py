@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import torch
 
+from crosslens.digests import stream_seed
 from crosslens.probes.softmax import Fit, fit
 
 
@@ -55,3 +57,42 @@ def test_it_stops_when_the_learning_rate_is_too_small():
         progress=lambda update: epochs.append(update.done),
     )
     assert len(epochs) == 1 + 7  # the first epoch is the best so far; 1e-3 / 2**7 < 1e-5
+
+
+def one_by_one(vectors, answers, dev, right, *, classes, how, seed):
+    """The training as it is described, for one layer: batches in a new order in each epoch, the first best epoch."""
+    x, y, held_out = torch.from_numpy(vectors), torch.from_numpy(answers), torch.from_numpy(dev)
+    linear = torch.nn.Linear(x.shape[-1], classes)
+    torch.nn.init.zeros_(linear.weight)
+    torch.nn.init.zeros_(linear.bias)
+    adam = torch.optim.Adam(linear.parameters(), lr=how.learning_rate)
+    generator = np.random.default_rng(stream_seed(seed, "probe"))
+    best, kept = -1.0, None
+    for _ in range(how.epochs):
+        order = generator.permutation(len(answers))
+        for start in range(0, len(order), how.batch):
+            batch = order[start : start + how.batch]
+            adam.zero_grad()
+            torch.nn.functional.cross_entropy(linear(x[batch]), y[batch]).backward()
+            adam.step()
+        accuracy = (linear(held_out).argmax(-1).numpy() == right).mean()
+        if accuracy > best:
+            best, kept = accuracy, [each.detach().numpy().copy() for each in (linear.weight.T, linear.bias[None])]
+        else:
+            adam.param_groups[0]["lr"] /= 2
+    return kept
+
+
+@pytest.mark.rounding
+@pytest.mark.parametrize("epochs", [1, 8])
+def test_layers_learn_as_linear_classifiers_trained_one_by_one(epochs):
+    """Of 40 items, the last batch of 16 has 8."""
+    generator = np.random.default_rng(5)
+    vectors, dev = (generator.normal(size=(2, items, 6)).astype(np.float32) for items in (40, 15))
+    answers, right = ((rows[0] + rows[1])[:, :3].argmax(1) for rows in (vectors, dev))
+    asked = {"classes": 3, "how": Fit(epochs=epochs, learning_rate=0.02, batch=16), "seed": 7}
+    together = fit(vectors, answers, dev, right, **asked)
+    for layer in range(2):
+        alone = one_by_one(vectors[layer], answers, dev[layer], right, **asked)
+        for ours, expected in zip(together, alone, strict=True):
+            np.testing.assert_allclose(ours[layer], expected, rtol=1e-3, atol=1e-5)

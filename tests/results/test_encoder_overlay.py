@@ -97,3 +97,9 @@ def test_plot_overlays_several_encoders():
     assert {layer["encoding"]["x"]["field"] for layer in panel["layer"] if "x" in layer["encoding"]} == {"depth"}
     assert "mean of 2 languages" in panel["title"]["subtitle"][0]
     assert of_encoders({"deep": LOSSES["deep"]}).plot().to_dict()["concat"][0]["layer"]  # one encoder: its profile
+
+
+def test_embeddings_are_no_part_of_the_depth():
+    """Re-initialised alone or with the first layer, they have no place between the lowest and the highest layer."""
+    losses = {name: (6, {"none": 0, "0": 9, "0-1": 7, "1": 5, "6": 1}) for name in ("one", "other")}
+    assert {key[2] for key in points(of_encoders(losses))} == {round(x / 6, 4) for x in (0.5, 5.5)}

@@ -125,3 +125,20 @@ def test_similarities_follow_the_best_corpus_of_each_language():
     for corpora in ([first, second], [second, first]):
         ordered = Results.of([*corpora, score("cs", 70.0), *pairs]).sorted()
         assert [record.target for record in ordered if record.measure] == ["fr", "cs"]
+
+
+def test_languages_are_in_the_order_of_the_main_metric_of_the_reference():
+    """Neither another metric nor another condition, in which German is far ahead, decides."""
+    values = {("las", None): (80.0, 70.0), ("uas", None): (81.0, 99.0), ("las", "1-2"): (1.0, 69.0)}
+    rows = [
+        replace(score(target, value, layers), task="parsing", metric=metric)
+        for (metric, layers), both in values.items()
+        for target, value in zip(("fr", "de"), both, strict=True)
+    ]
+    for records in (rows, rows[::-1]):
+        ordered = Results.of(records).sorted().filter(metric="las")
+        assert [record.target for record in ordered if record.condition == "none"] == ["fr", "de"]
+    of_table = Results.of(rows).filter(metric="las").table()
+    assert list(of_table.index.get_level_values("target"))[:2] == ["fr", "de"]
+    alone = Results.of(rows[4:]).sorted()  # without a reference, all models decide
+    assert [record.target for record in alone] == ["de", "fr"]

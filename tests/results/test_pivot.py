@@ -220,3 +220,10 @@ def test_tables_for_latex_are_rounded_and_compile(tmp_path):
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "tables.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-1500:]
+
+
+def test_a_profile_is_of_the_most_frequent_number_of_re_initialised_layers():
+    """One column of a single layer does not make the profile, nor do conditions without a reference."""
+    rows = [score("fr", 90.0, layers) for layers in (None, "1", "1-2", "3-4", "5-6", "1-6", "7-12")]
+    assert Results.of(rows).table().attrs["profile"] == ["Δ 1-2", "Δ 3-4", "Δ 5-6"]
+    assert Results.of(rows[1:]).table().attrs["profile"] == []

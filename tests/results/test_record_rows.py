@@ -76,3 +76,21 @@ def test_groups_keep_the_order_of_records():
 def test_a_row_has_as_many_values_as_there_are_columns():
     table = TABLE.slice(1)
     assert [len(row) for row in Rows(Columns(table))] == [table.num_columns] * table.num_rows
+
+
+def test_no_column_is_lost_where_many_are_combined():
+    """Of eight columns of 1,024 values there are 2**80 tuples; two records differ in one column alone."""
+    values = list(range(1024))
+    for place in range(8):
+        columns = [coded(pa.chunked_array([[*values, 7, 8 if column == place else 7]])) for column in range(8)]
+        combined = together(columns, size=1026)
+        assert combined.codes.tolist() == [*values, 7, 1024]
+        assert combined.values[1024] == tuple(8 if column == place else 7 for column in range(8))
+
+
+def test_groups_of_many_records_keep_their_order():
+    table = pa.table({"a": [number * 7 % 3 for number in range(300)], "n": list(range(300))})
+    for part in divided(table, Columns(table).together("a")):
+        places = part["n"].to_pylist()
+        assert len(places) == 100
+        assert places == sorted(places)

@@ -5,6 +5,7 @@ import pytest
 from crosslens.data.sentence import Sentence
 from crosslens.errors import RequestError
 from crosslens.scores import attachment_scores
+from crosslens.scores.attachment import universal
 
 GOLD = Sentence(
     ("Cats", "are", "fed", "."),
@@ -88,3 +89,13 @@ def test_a_relation_that_training_saw_with_a_subtype_is_known():
         for rule in ("universal", "full")
     ]
     assert notes == [0, 1]
+
+
+@pytest.mark.parametrize("rule", ["universal", "full"])
+def test_every_signature_says_how_relations_are_compared(rule):
+    scores = attachment_scores([GOLD], [guess()], data="x", relations=rule)
+    assert [f"relations:{rule}|" in score.signature for score in scores] == [True] * 4
+
+
+def test_a_relation_is_universal_up_to_its_first_colon():
+    assert [universal(relation) for relation in ("obl", "obl:arg", "obl:arg:x")] == ["obl"] * 3

@@ -189,3 +189,9 @@ def test_nothing_to_say_something_of():
     same = crossed(np.full((3, 4), 7.0)).estimate()
     assert (same.low, same.high, same.p) == (7.0, 7.0, 0.0)
     assert crossed(np.zeros((3, 4))).estimate().p == 1.0
+
+
+def test_a_test_without_any_difference_is_one_of_the_family():
+    """Its p-value of 1 makes the correction of the others stricter, as in Benjamini and Hochberg's formula."""
+    p = np.array([0.01, 1.0, 0.04, np.nan, 1.0])
+    assert q_values(p).tolist() == pytest.approx([0.04, 1.0, 0.08, np.nan, 1.0], nan_ok=True)

@@ -94,3 +94,10 @@ def test_unknown_types_are_those_of_the_gold_spans_alone():
     known = frozenset({"X"})
     assert span_scores(gold, predicted, data="x", known=known)[0].notes == {"unknown_gold": 2}
     assert span_scores(predicted, gold, data="x", known=known)[0].notes == {"unknown_gold": 1}
+
+
+def test_a_type_that_is_only_predicted_has_an_f1_of_0_and_lowers_precision_alone():
+    scores = {each.metric: each for each in span_scores([["B-X", "O"]], [["B-X", "B-Z"]], data="x")}
+    assert list(scores) == ["f1", "precision", "recall", "f1_strict", "f1_X", "f1_Z"]
+    assert (scores["f1_Z"].value, scores["f1_Z"].n) == (0.0, 1)
+    assert [scores[name].value for name in ("precision", "recall", "f1_X")] == [50.0, 100.0, 100.0]

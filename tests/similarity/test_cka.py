@@ -14,6 +14,7 @@ from crosslens.similarity.cka import (
     length_matched_cka,
     linear_cka,
     permuted,
+    select_rows,
     shuffled_cka,
 )
 
@@ -195,3 +196,18 @@ def test_reordered_rows_are_those_of_the_reordered_matrix(shape):
     np.testing.assert_allclose(moved.features, expected.features, atol=1e-9)
     np.testing.assert_allclose(moved.squares, expected.squares, atol=1e-9)
     assert debiased_cka(moved, Y) == pytest.approx(debiased_cka(X[order], Y), abs=1e-7, nan_ok=True)
+
+
+@given(shapes)
+def test_selected_rows_are_those_of_the_selected_matrix(shape):
+    """With the mean that was subtracted, which measures of uncentred vectors add again."""
+    X, _ = sample(shape)
+    rows = np.flatnonzero(np.random.default_rng(shape[-1]).random(len(X)) < 0.6)
+    rows = rows if len(rows) else np.arange(1)
+    X = X + 7.0
+    selected, expected = select_rows(centre(X, lengths=np.ones(len(X))), rows), centre(X[rows])
+    np.testing.assert_allclose(selected.features, expected.features, atol=1e-9)
+    np.testing.assert_allclose(selected.mean, expected.mean, atol=1e-9)
+    np.testing.assert_allclose(selected.squares, expected.squares, atol=1e-9)
+    assert selected.norm == pytest.approx(expected.norm, abs=1e-9)
+    assert not selected.block.any()

@@ -130,3 +130,35 @@ def test_the_interval_is_from_the_percentiles_of_resampled_languages():
     drawn = np.random.default_rng(9).integers(20, size=(20_000, 20))
     coefficients = [np.corrcoef(x[places], y[places])[0, 1] for places in drawn]
     assert (interval.low, interval.high) == pytest.approx(np.quantile(coefficients, [0.025, 0.975]), abs=0.015)
+
+
+def residual(values, z):
+    """What a straight line in z leaves of values."""
+    return values - np.polyval(np.polyfit(z, values, 1), z)
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
+def test_p_of_a_partial_correlation_is_of_all_orders_of_the_residuals(coefficient):
+    """Residuals of ranks are no ranks: ranked again they would be other values."""
+    x, y, z = known(6, 11)
+    ranked = stats.rankdata if coefficient == "spearman" else np.asarray
+    confound = ranked(list(z.values()))
+    gap, similarity = (residual(ranked(list(side.values())), confound) for side in (x, y))
+    own = np.corrcoef(gap, similarity)[0, 1]
+    every = np.asarray([np.corrcoef(order, similarity)[0, 1] for order in itertools.permutations(gap)])
+    tails = (every >= own - 1e-9).mean(), (every <= own + 1e-9).mean()
+    found = correlate(x, y, control={"z": z}, coefficient=coefficient)
+    assert found.p == pytest.approx(min(2 * min(tails), 1))
+
+
+def test_the_interval_of_a_partial_correlation_is_controlled_in_every_resample():
+    """Both sides hang on the confound alone; resampled without control they would go together."""
+    generator = np.random.default_rng(12)
+    z = generator.normal(size=20)
+    x, y = (3 * z + generator.normal(size=20) for _ in range(2))
+    found = correlate(languages(x), languages(y), control={"z": languages(z)}, coefficient="pearson", resamples=4000)
+    coefficients = []
+    for places in generator.integers(20, size=(1000, 20)):
+        sides = [residual(side[places], z[places]) for side in (x, y)]
+        coefficients.append(np.corrcoef(sides)[0, 1])
+    assert (found.low, found.high) == pytest.approx(np.quantile(coefficients, [0.025, 0.975]), abs=0.08)

@@ -142,6 +142,15 @@ def test_rsa_is_spearman_over_pairs_of_sentences(size):
     assert rsa(X, Y) == pytest.approx(expected, abs=1e-9)
 
 
+def test_equal_distances_share_a_rank_in_rsa():
+    """Points of a grid, some of them several times, have many equal distances."""
+    X, Y = np.random.default_rng(4).integers(3, size=(2, 14, 2)).astype(float)
+    upper = np.triu_indices(len(X), 1)
+    expected = stats.spearmanr(cdist(X, X, "sqeuclidean")[upper], cdist(Y, Y, "sqeuclidean")[upper]).statistic
+    assert len(np.unique(cdist(X, X)[upper])) < 7
+    assert rsa(X, Y) == pytest.approx(expected, abs=1e-9)
+
+
 @given(sizes, st.integers(1, 3))
 def test_rbf_cka_is_hsic_of_explicit_kernels(size, times):
     """Also where sentences are repeated, whose distance 0 does not count."""

@@ -118,3 +118,13 @@ def test_fertility_of_running_text_counts_words(encoder, toy):
     (record, _) = subword_overlap(encoder, train=toy(), tests=[test])
     pieces = sum(len(encoder.tokenizer.tokenize(text.text)) for text in test.texts)
     assert record.fertility == pytest.approx(pieces / 8)
+
+
+def test_the_share_of_unknown_tokens_is_recorded_in_percent(encoder, toy):
+    test = corpus("猫 the cat the", "the 犬 the cat")
+    pieces = [piece for each in test.sentences for word in each.words for piece in encoder.tokenizer.tokenize(word)]
+    share = 100 * pieces.count(encoder.tokenizer.unk_token) / len(pieces)
+    assert 0 < share < 50
+    assert [tags["unknown"] for tags in subword_overlap(encoder, train=toy(), tests=[test]).tags()] == [
+        pytest.approx(share, abs=0.005)
+    ] * 2

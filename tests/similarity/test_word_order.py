@@ -115,3 +115,12 @@ def test_a_type_is_frequent_from_a_thousandth_on():
     subject, thing = ("nsubj", "VERB", "NOUN"), ("obj", "VERB", "NOUN")
     for count, frequent in ((999, {subject, thing}), (1000, {subject})):
         assert Directions(Counter({subject: count, thing: 1}), Counter()).frequent == frequent
+
+
+def test_a_type_that_is_rare_in_either_treebank_is_not_compared():
+    """One object among 1,500 subjects is below a thousandth, whichever treebank it is in."""
+    subject = Sentence(("dogs", "see"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
+    mostly_subjects, both = treebank(*[subject] * 1500, SVO), treebank(SOV, language="yy")
+    for source, target in ((mostly_subjects, both), (both, mostly_subjects)):
+        (record,) = word_order_distance(source, [target])
+        assert (record.n, record.value) == (1, 0.0)

@@ -1,6 +1,7 @@
 """Tidy records of measurements: one row per number, with the same columns everywhere."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
@@ -464,25 +465,43 @@ def concatenated(parts: Iterable[Results]) -> Results:
     return Results(pa.concat_tables([part.records for part in parts]), counts) if parts else Results.of([])
 
 
+ANSWERED = ("condition", "state", "measure", "metric", "layer", "target_layer", "source", "target", "corpus")
+"""Columns that tell apart the records of one answer, such as the F1 of each entity type."""
+
+
 def mean_of_runs(parts: Sequence[Results]) -> Results:
     """Average the values of runs that answer the same questions, record by record.
 
+    A run can have records that another one lacks: the F1 of an entity type that only one of them predicted. Such
+    records have no mean and are left out.
+
     Args:
-        parts: the records of each run, in the same order; what else they hold is taken from the first.
+        parts: the records of each run; what they hold besides values is taken from the first.
 
     Returns:
-        The mean values, without intervals; a single run's records as they are.
-
-    Raises:
-        ValueError: when the runs have other numbers of records.
+        The mean values, without intervals; None where a run has none. A single run's records as they are.
     """
     if len(parts) == 1:
         return parts[0]
-    if len({len(part) for part in parts}) > 1:
-        raise ValueError("runs with different numbers of records have no mean")
-    values = np.mean([part.records["value"].to_numpy() for part in parts], axis=0)
-    records = parts[0].records.set_column(COLUMNS.index("value"), SCHEMA.field("value"), pa.array(values))
+    places = [_places(part) for part in parts]
+    common = [key for key in places[0] if all(key in others for others in places)]
+    chosen = [np.array([of_run[key] for key in common], np.int64) for of_run in places]
+    values = [part.records["value"].to_numpy()[rows] for part, rows in zip(parts, chosen, strict=True)]
+    mean = pa.array(np.mean(values, axis=0), from_pandas=True)  # undefined values are empty, not NaN
+    records = parts[0].records.take(pa.array(chosen[0]))
+    records = records.set_column(COLUMNS.index("value"), SCHEMA.field("value"), mean)
     return Results(records).with_columns(low=None, high=None)
+
+
+def _places(results: Results) -> dict[tuple, int]:
+    """Map the columns of `ANSWERED`, and a number that tells equal ones apart, to the place of the record."""
+    rows = results.columns.together(*ANSWERED)
+    places: dict[tuple, int] = {}
+    equal: Counter[int] = Counter()
+    for place, code in enumerate(rows.codes.tolist()):
+        places[*rows.values[code], equal[code]] = place
+        equal[code] += 1
+    return places
 
 
 def read_results(path: str | Path, *, encoded: bool = False) -> Results:

@@ -1,0 +1,97 @@
+"""What a probe reads of its corpora, what it holds out of them, and which data a score is signed with."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from crosslens.data.sentence import Sentence
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.families import FAMILIES
+from crosslens.encoders.represent import represent
+from crosslens.probes import find_probe
+from crosslens.probes.probing import _held_out, _held_out_sentences, _shared, probe
+from crosslens.probes.softmax import Fit
+from made_corpora import but, sentences, texts
+from toy_architectures import fresh
+from toys import word_piece
+
+
+def test_other_seeds_hold_out_other_items():
+    answers, sentence_of = np.repeat([0, 1], 40), np.repeat(np.arange(40), 3)
+    for hold_out, labels in ((_held_out, answers), (_held_out_sentences, sentence_of)):
+        assert np.array_equal(hold_out(labels, 1), hold_out(labels, 1))
+        assert len({hold_out(labels, seed).tobytes() for seed in range(5)}) > 1
+
+
+@pytest.mark.parametrize(("sentences_in_all", "held"), [(2, 1), (9, 1), (10, 1), (20, 2)])
+def test_one_sentence_in_ten_is_held_out_and_at_least_one(sentences_in_all, held):
+    sentence_of = np.repeat(np.arange(sentences_in_all), 3)
+    chosen = _held_out_sentences(sentence_of, 1)
+    assert len(set(sentence_of[chosen])) == held
+    assert chosen.sum() == 3 * held  # whole sentences
+
+
+@pytest.mark.parametrize("make", [texts, sentences])
+def test_items_that_differ_in_their_last_word_alone_are_different(make):
+    corpus = make(40, seed=1)
+    if make is texts:
+        words = " ".join(each.text for each in corpus.texts)
+        items = [replace(corpus[0], segments=(words + ending,)) for ending in (" x", " y")]
+    else:
+        words = tuple(word for each in corpus.sentences for word in each.words)
+        items = [Sentence((*words, ending)) for ending in "xy"]
+    first, second = (replace(corpus, items=(item,)) for item in items)
+    assert _shared(first, second, first) == {0}
+    assert _shared(first, second) == set()
+
+
+def test_a_tag_that_only_dev_words_have_is_a_label(encoder, fitted):
+    train, test, dev = (sentences(4, seed=seed) for seed in (1, 2, 3))
+    odd = but(dev, 0, upos=("XX", *dev[0].upos[1:]))
+    assert probe(encoder, "upos", train=train, test=test, dev=odd).answers == ("XX", "aa", "bb", "cc")
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", "last"])
+def test_texts_are_pooled_as_the_probe_asks(encoder, fitted, pooling):
+    train, test, dev = (texts(2, seed=seed) for seed in (1, 2, 3))
+    asked = find_probe("langid", {"pooling": pooling})
+    probe(encoder, asked, train=train, test=test, dev=dev, how=Fit(inputs="raw"))
+    assert np.array_equal(fitted[0]["train"][0], represent(encoder, train, pooling=pooling).vectors)
+    assert np.array_equal(fitted[0]["dev"][0], represent(encoder, dev, pooling=pooling).vectors)
+
+
+def test_only_the_first_sentences_are_read_if_the_probe_asks_for_them(encoder, fitted):
+    def ending(corpus, ends):
+        return replace(corpus, items=tuple(replace(each, segments=(each.text + ends,)) for each in corpus.texts))
+
+    pytest.importorskip("sentencex", reason="needs sentencex: pip install 'crosslens[documents]'")
+    train, test, dev = (texts(2, seed=seed) for seed in (1, 2, 3))
+    for first in (1, "all"):
+        asked = find_probe("langid", {"sentences": first})
+        probe(encoder, asked, train=ending(train, " dog. Cat dog."), test=test, dev=dev, how=Fit(inputs="raw"))
+    first, whole = (fitted[call]["train"][0] for call in (0, 2))
+    assert np.array_equal(first, represent(encoder, ending(train, " dog."), pooling="mean").vectors)
+    assert not np.array_equal(first, whole)
+
+
+@pytest.mark.parametrize(("name", "make"), [("langid", texts), ("upos", sentences)])
+def test_the_last_layer_is_normalised_if_asked_for(fitted, name, make):
+    tokenizer = word_piece()
+    decoder = Encoder(fresh("qwen3", 0, tokenizer).eval(), tokenizer, FAMILIES["qwen3"], "qwen3")
+    corpora = {split: make(3, seed=seed) for seed, split in enumerate(("train", "test", "dev"))}
+    for last_layer in ("raw", "normalised"):
+        probe(decoder, name, **corpora, how=Fit(inputs="raw"), last_layer=last_layer)
+    raw, normalised = (fitted[call]["train"][0] for call in (0, 2))
+    assert np.array_equal(raw[:-1], normalised[:-1])
+    assert not np.allclose(raw[-1], normalised[-1], rtol=0.1)
+    squares = (normalised[-1] ** 2).mean(-1) if name == "upos" else np.ones(1)
+    assert squares == pytest.approx(1, abs=0.01)  # of each word's state
+
+
+def test_each_score_is_signed_with_the_data_it_was_computed_on(encoder, fitted):
+    train, test = texts(4, seed=1), texts(2, seed=2)
+    results = probe(encoder, "langid", train=train, test=test).results
+    signed = {record.metric: record.signature.split("|")[2] for record in results}
+    on_test = dict.fromkeys(("accuracy", "accuracy_shuffled", "recall"), f"data:{test.digest[:12]}")
+    assert signed == {**on_test, "train_accuracy_shuffled": f"data:{train.digest[:12]}"}

@@ -1,0 +1,87 @@
+"""What charts are drawn of: means and bands over pairs, differences, and the names of rows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.results.chart import compared_scores, pair_cells, row_names, similarity_chart
+from crosslens.results.layer_profile import SAME, TARGET, ZERO_SHOT, layer_profile
+from crosslens.results.record import Results
+from made_records import score
+from made_results import similarity
+
+VALUES = {"fr": 0.9, "de": 0.2, "ru": 0.7, "hi": 0.4, "ja": 0.1, "zh": 0.5}
+
+
+def drawn(results, **more):
+    pytest.importorskip("altair")
+    chart = similarity_chart(results, **more).to_dict()
+    (rows,) = chart["datasets"].values()
+    return rows
+
+
+def test_bands_cover_80_percent_of_the_pairs_of_different_languages():
+    """The pair of a language with itself, of two encoders, is in neither the mean nor the band."""
+    pairs = [similarity(f"en-{target}", 0, value) for target, value in VALUES.items()]
+    (row,) = drawn(Results.of([*pairs, similarity("en-en", 0, 1.0)]))
+    low, high = np.quantile(list(VALUES.values()), [0.1, 0.9])
+    assert (row["value"], row["low"], row["high"]) == pytest.approx((np.mean(list(VALUES.values())), low, high))
+    assert row["pairs"] == len(VALUES)
+    with pytest.raises(RequestError, match="no cka of two different languages"):
+        drawn(Results.of([similarity("en-en", 0, 1.0)]))
+
+
+def test_pairs_of_different_languages_are_the_rows():
+    table = pair_cells(Results.of([similarity(pair, 0, 0.5) for pair in ("en-fr", "en-en", "fr-en", "fr-fr")]))
+    assert [row[:2] for row in table.rows] == [("en", "fr"), ("fr", "en")]
+
+
+def losing(*losses, targets=("en", "fr", "de", "ru")):
+    """Scores of a reference and of re-initialised layers, which lose so much in each language."""
+    rows = [score(target, 90.0) for target in targets]
+    return [*rows, *(score(t, 90.0 - loss, condition="1-2") for t, loss in zip(targets, losses, strict=True))]
+
+
+def test_the_colour_scale_is_as_wide_as_the_largest_gain_or_loss():
+    widest = {loss: compared_scores(Results.of(losing(0.0, loss, 1.0, 1.0)))[0].widest for loss in (30.0, -9.0, 2.0)}
+    assert widest == {30.0: 30.0, -9.0: 9.0, 2.0: 5.0}
+
+
+def test_means_of_a_heat_map_are_named_and_taken_over_their_own_languages():
+    """A corpus of an unknown language is in neither mean."""
+    unknown = [replace(row, target=None, corpus="mine") for row in losing(50.0, targets=("xx",))]
+    (compared,) = compared_scores(Results.of([*losing(1.0, 10.0, 20.0, 60.0), *unknown]))
+    assert compared.rows == ("en", "fr", "de", "ru", "zero-shot, mean of 3", "?")
+    (column,) = (column for column in compared.columns if not column.condition.is_reference)
+    assert compared.differences["zero-shot, mean of 3", column] == pytest.approx(-30.0)
+    assert compared.differences["en", column] == pytest.approx(-1.0)
+
+
+def test_rows_are_named_by_corpus_or_partner_only_where_there_are_several():
+    rows = [("fr", "a", None), ("fr", "b", None), ("de", "c", None)]
+    assert list(row_names(rows).values()) == ["fr a", "fr b", "de"]
+    bilingual = [("en", "a", "fr"), ("fr", "b", "fr"), ("en", "a", "de")]
+    assert list(row_names(bilingual).values()) == ["en with fr", "fr", "en with de"]
+
+
+def test_a_profile_counts_languages_and_its_bars_are_of_seeds_of_means():
+    """French has two corpora; a line of a single language has no bar."""
+    seeds = [
+        replace(row, seed=seed, value=row.value - seed * (row.condition != "none"))
+        for seed in (1, 2)
+        for row in (
+            *losing(1.0, 10.0, 20.0, 60.0),
+            *(replace(r, corpus="fr_gsd") for r in losing(4.0, targets=("fr",))),
+        )
+    ]
+    profile = layer_profile(Results.of(seeds), source="en")
+    assert profile.reference == "same language 90.0 · zero-shot 90.0 (3 languages)"
+    assert profile.bars == "bars: lowest and highest of 2 seeds"
+    points = {point["line"]: point for point in profile.points()}
+    assert (points[ZERO_SHOT]["low"], points[ZERO_SHOT]["high"]) == (pytest.approx(-25.5), pytest.approx(-24.5))
+    assert (points[SAME]["low"], points[SAME]["high"]) == (pytest.approx(-3.0), pytest.approx(-2.0))
+    of_one = [point for point in points.values() if point["of"] == TARGET]
+    assert len(of_one) == 4
+    assert all(point["low"] is None and point["high"] is None for point in of_one)

@@ -1,0 +1,47 @@
+"""Which similarities belong to which scored models, where records have no run ids."""
+
+from dataclasses import replace
+
+import pytest
+
+from crosslens.results.record import Record, Results
+from crosslens.similarity.transfer_gap import correlations
+
+TARGETS = {"de": 90.0, "fr": 80.0, "hi": 60.0, "ja": 50.0}
+
+
+def records(*, train, sign=1, settings=None, of_similarity=None):
+    """Scores of models, and similarities that rise or fall with them."""
+    score = Record(
+        task="pos", encoder="e", source="en", metric="accuracy", train=train, settings=settings, state="fine-tuned"
+    )
+    alike = replace(score, metric="similarity", measure="cka", layer=0, settings=of_similarity)
+    return [
+        *(replace(score, target=target, value=value) for target, value in {"en": 95.0, **TARGETS}.items()),
+        *(replace(alike, target=target, value=sign * value / 100) for target, value in TARGETS.items()),
+    ]
+
+
+@pytest.mark.parametrize(
+    "of_similarity",
+    ["pooling=last", "against=f", 'against=f against_condition={"layers": "1-2"}', "against=f pooling=cls"],
+)
+def test_settings_of_a_similarity_do_not_tell_models_apart(of_similarity):
+    """Models trained on two corpora have opposite similarities, each measured with another pooling or encoder."""
+    rows = [
+        row
+        for train, sign in (("a", 1), ("b", -1))
+        for row in records(train=train, sign=sign, of_similarity=of_similarity)
+    ]
+    found = {each.variant: each.correlation.value for each in correlations(Results.of(rows))}
+    assert found == {"a": pytest.approx(-1), "b": pytest.approx(1)}
+
+
+def test_settings_of_the_training_tell_models_apart():
+    rows = [
+        row
+        for settings, sign in (("epochs=1", 1), ("epochs=2", -1))
+        for row in records(train="a", sign=sign, settings=settings, of_similarity=f"{settings} pooling=last")
+    ]
+    found = {each.variant: each.correlation.value for each in correlations(Results.of(rows))}
+    assert found == {"epochs=1": pytest.approx(-1), "epochs=2": pytest.approx(1)}
