@@ -119,9 +119,9 @@ def test_the_loss_is_the_mean_over_steps(train):
     assert facts["loss"] != pytest.approx(losses[-1], rel=1e-3)
 
 
-@pytest.mark.parametrize("at", [4, 5])
+@pytest.mark.parametrize("at", [4, 5, 7])
 def test_the_best_weights_are_those_of_their_step_also_after_an_interruption(train, tmp_path, at):
-    """Training goes on after them, and neither changes them nor forgets them."""
+    """Training goes on after them, and neither changes them nor forgets them; also where no step is left."""
     model, facts = train()
     assert (facts["kept_step"], facts["perplexity en"]) == (4, 5.0)
 
