@@ -41,26 +41,6 @@ def begin(masked_bert, tmp_path, monkeypatch):
     return call
 
 
-def test_every_setting_is_part_of_what_an_adaptation_is():
-    others = {
-        "epochs": 3,
-        "length": 64,
-        "batch": 4,
-        "precision": "bfloat16",
-        "learning_rate": 1e-4,
-        "warmup": 0.2,
-        "weight_decay": 0.1,
-        "clip": None,
-        "masking": Masking(share=0.3),
-        "held_out": 0.1,
-        "freeze": "0",
-        "seed": 2,
-    }
-    assert others.keys() == Adaptation.model_fields.keys()
-    identities = [Adaptation().identity, *(Adaptation(**{name: value}).identity for name, value in others.items())]
-    assert len({str(identity) for identity in identities}) == len(others) + 1
-
-
 @pytest.mark.parametrize("change", ["version", "weights"])
 def test_a_training_by_other_rules_or_of_other_weights_is_not_resumed(
     begin, masked_bert, tmp_path, monkeypatch, change

@@ -140,6 +140,14 @@ def test_every_step_hides_subwords_of_its_own(begin):
     assert batches(7)[3].tobytes() == hidden[7]
 
 
+@pytest.mark.parametrize("separate", ["0", "1"])
+def test_a_step_reads_one_language_where_languages_have_layers_of_their_own(begin, separate):
+    """Also where lines of all languages would be mixed."""
+    _, _, batches, _ = begin({"separate": separate, "reading": "lines", "mix": "all"})
+    languages = [batches(step)[0] for step in range(SMALL.steps)]
+    assert set(languages) == {"en", "fr"}
+
+
 @pytest.mark.parametrize("reading", ["streams", "lines"])
 def test_all_held_out_text_is_read_in_batches_no_larger_than_those_of_training(texts, begin, tmp_path, reading):
     settings = {"reading": reading, "validation": Validation(lines=20).model_dump(), "vocabulary.kind": "words"}
