@@ -133,8 +133,9 @@ def test_the_code_of_the_card_gives_the_tags_that_crosslens_gives(tagger, monkey
     draw = random.Random(1)
     words = ["".join(draw.choices("abcdeth狗猫.", k=draw.randint(1, 5))) for _ in range(200)]
     drawn = [Sentence(tuple(words[start : start + 5])) for start in range(0, 200, 5)]
+    drawn.append(Sentence(("▁", "狗", "▁")))  # words without a subword but the mark
     predicted = predict(model, Corpus((*corpus(), *drawn), "toy", "zh")).sentences
-    assert len(predicted) == len(CHINESE) + 40
+    assert len(predicted) == len(CHINESE) + 41
     assert len({tag for sentence in predicted for tag in sentence.upos}) > 2
     for sentence in predicted:
         assert tuple(names["tag"](list(sentence.words))) == sentence.upos
