@@ -9,6 +9,7 @@ from crosslens.corpora.catalogue import load_corpus
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.represent import represent
+from crosslens.encoders.states.erase import Erase
 from crosslens.errors import EncoderError, RequestError
 from crosslens.studies.paired import test as paired_test
 from crosslens.training.checkpoint import load_model, save_model
@@ -115,7 +116,9 @@ def test_a_corpus_that_an_intervention_names_is_not_replaced_by_another(tagger, 
     assert (represent(models[0].encoder, toy()).vectors == represent(models[1].encoder, toy()).vectors).all()
 
 
-def test_interventions_of_two_kinds_learn_from_one_corpus_what_they_would_alone(tagger, treebanks):
+def test_interventions_of_two_kinds_learn_from_one_corpus_what_they_would_alone(tagger, treebanks, monkeypatch):
+    """One of them reads only some of its sentences."""
+    monkeypatch.setattr(Erase, "most", 2)
     kinds = ("2.output:erase=ud/en_pud", "3.output:patch=ud/en_pud;by=sentences")
     french = load_corpus("ud/fr_pud", data=treebanks)
     together = intervene(tagger, *kinds, data=treebanks)

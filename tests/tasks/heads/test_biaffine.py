@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
+from torch.nn import functional
 
 from crosslens.data.sentence import UPOS, Sentence
 from crosslens.data.windows import by_sentence
@@ -111,14 +113,23 @@ def test_words_with_relations_that_training_lacks_are_counted():
     assert (head.arcs.grad.abs().sum() > 0).item()
 
 
-def test_the_loss_of_coarse_states_is_summed_in_float32(read):
+def test_the_loss_of_coarse_scores_is_summed_in_float32(read):
+    """Both of heads and of relations."""
     corpus, batch, states = read
     torch.manual_seed(0)
     labels = PARSING.labels(corpus)
     head = PARSING.head(states.shape[-1], labels, dropout=0.0).bfloat16()
-    targets = np.concatenate([PARSING.targets(sentence, labels) for sentence in corpus.sentences])
-    total, _ = PARSING.loss(head, states.bfloat16(), batch, targets)
-    assert total.dtype == torch.float32
+    gold = np.concatenate([PARSING.targets(sentence, labels) for sentence in corpus.sentences])
+    heads, relations = torch.from_numpy(gold).unbind(1)
+    with torch.no_grad():
+        total, _ = PARSING.loss(head, states.bfloat16(), batch, gold)
+        nodes, index = head.nodes(states.bfloat16(), batch)
+        arcs = head.arc_scores(nodes, index).flatten(0, 1)[index.rows]
+        expected = sum(
+            functional.cross_entropy(scores.double(), target, reduction="sum")
+            for scores, target in ((arcs, heads), (head.relation_scores(nodes, index, heads), relations))
+        )
+    assert float(total) == pytest.approx(float(expected), rel=1e-6)
 
 
 def test_projections_begin_orthogonal_and_without_bias():
