@@ -6,7 +6,6 @@ import shutil
 from dataclasses import replace
 
 import pytest
-import torch
 from transformers import BertConfig, BertForMaskedLM, BertJapaneseTokenizer
 
 from crosslens.data.corpus import Corpus
@@ -25,27 +24,6 @@ SMALL = Adaptation(epochs=6, length=16, batch=4, learning_rate=3e-3, held_out=0.
 
 def text(language="fr", times=20, name="raw"):
     return Corpus(tuple(Text((line,)) for line in SENTENCES[language] * times), name, language)
-
-
-@pytest.fixture(scope="module")
-def masked_bert(tmp_path_factory):
-    """A BERT with the head of a masked language model."""
-    folder = tmp_path_factory.mktemp("masked") / "bert"
-    tokenizer = word_piece()
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        initializer_range=0.1,
-    )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
-        BertForMaskedLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
 
 
 def test_it_goes_on_from_the_checkpoint(masked_bert, tmp_path):

@@ -48,3 +48,27 @@ def test_the_last_words_are_switched_no_more_than_others(words):
 def test_a_dictionary_that_shares_no_word_with_the_text_is_refused():
     with pytest.raises(RequestError, match="no word of the text of 'en' is in its dictionary"):
         switch_words(["A B"], TRANSLATIONS, probability=0.3, most=0.15, seed=1, language="en")
+
+
+def test_translations_without_weight_are_not_taken():
+    lines = ["a b"] * 500
+    table = {"a": [("x", 1.0), ("y", 0.0)], "b": [("z", 0.0)]}
+    switched = switch_words(lines, table, probability=1.0, most=1.0, seed=1, language="en")
+    assert switched == ["x b"] * 500
+
+
+def test_where_too_many_words_would_be_switched_those_that_are_stand_anywhere():
+    """As many in the first half of the words that the maximum is for as in the second, to chance."""
+    switched = switch_words(["a"] * 2000, TRANSLATIONS, probability=1.0, most=0.2, seed=1, language="en")
+    places = np.flatnonzero([word != "a" for word in switched])
+    assert len(places) == 400
+    assert abs((places < 1000).sum() - 200) < 40
+
+
+def test_every_language_has_random_numbers_of_its_own():
+    lines = ["a b"] * 100
+    english, french = (
+        switch_words(lines, TRANSLATIONS, probability=0.5, most=1.0, seed=1, language=language)
+        for language in ("en", "fr")
+    )
+    assert english != french

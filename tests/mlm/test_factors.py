@@ -91,6 +91,12 @@ def test_an_unknown_factor_is_refused_with_its_neighbour():
         find_factor("no-anchor", {})
 
 
+def test_a_study_may_give_a_known_factor_settings_of_its_own():
+    own = {"no-anchors": {"vocabulary.size": 99}, "domain": {"corpora": {"en": "other.txt"}}}
+    assert {name: find_factor(name, own) for name in own} == own
+    assert find_factor("no-anchors", {"domain": {}}) == FACTORS["no-anchors"]
+
+
 def test_inverse_square_root():
     optimiser = Optimiser(steps=100, warmup=0.1, schedule="inverse-sqrt")
     assert optimiser.factor(5) == 0.5

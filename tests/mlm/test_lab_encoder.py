@@ -5,6 +5,7 @@ from contextlib import suppress
 from threading import Barrier, BrokenBarrierError
 
 import pytest
+import torch
 
 import crosslens as xl
 import crosslens.lab.export as lab_export
@@ -12,6 +13,7 @@ from crosslens.errors import RequestError
 from crosslens.lab.laboratory import Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
 from crosslens.mlm import lab_encoder
+from crosslens.training import versions
 
 TINY = LaboratorySettings(languages={"src": Language(), "vso": Language(order="VSO")}, sentences=40)
 
@@ -45,6 +47,34 @@ def test_another_laboratory_has_another_encoder(tmp_path):
         for seed in (0, 1)
     ]
     assert len({xl.load_encoder(folder, device="cpu").digest for folder in folders}) == 2
+
+
+@pytest.mark.parametrize(
+    "change", [(versions, "PRETRAINING", 99), (lab_encoder, "__version__", "9.9"), (lab_encoder, "THREADS", 2)]
+)
+def test_an_encoder_of_another_version_is_not_read_from_the_cache(tmp_path, monkeypatch, change):
+    monkeypatch.setattr(lab_encoder, "pretrain", lambda settings, folder, **_: folder.mkdir())
+    first, again = (lab_encoder.pretrained_laboratory(Laboratory(TINY), tmp_path) for _ in range(2))
+    assert first == again
+    monkeypatch.setattr(*change)
+    assert lab_encoder.pretrained_laboratory(Laboratory(TINY), tmp_path) != first
+
+
+def test_an_encoder_is_pretrained_with_one_thread_and_the_callers_number_is_restored(tmp_path, monkeypatch):
+    used = []
+
+    def pretrain(settings, folder, **_):
+        used.append(torch.get_num_threads())
+        folder.mkdir()
+
+    monkeypatch.setattr(lab_encoder, "pretrain", pretrain)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        lab_encoder.pretrained_laboratory(Laboratory(TINY), tmp_path)
+        assert (used, torch.get_num_threads()) == ([1], 2)
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_an_unknown_preset_is_refused(tmp_path):

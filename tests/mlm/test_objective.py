@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from transformers import AutoModelForMaskedLM, BertConfig, BertForMaskedLM
+from transformers import AutoConfig, AutoModelForMaskedLM, BertConfig, BertForMaskedLM
 
-from crosslens.mlm.objective import Best, perplexities, prediction_loss
+from crosslens.mlm import objective
+from crosslens.mlm.objective import Best, perplexities, prediction_loss, train_language_model
+from crosslens.mlm.pretrain_settings import Validation
+from crosslens.training.loop import Loop, Optimiser, parameter_groups
+from toy_architectures import SETTINGS
 from toys import word_piece
 
 
 @pytest.mark.parametrize("kind", ["bert", "xlm-roberta", "distilbert", "electra", "deberta-v2", "modernbert", "xlm"])
 def test_the_head_reads_only_what_is_hidden(kind):
     """Whatever the architecture calls it: the loss is that of all logits, at the hidden places."""
-    from transformers import AutoConfig
-
-    from toy_architectures import SETTINGS
-
     tokenizer = word_piece()
     config = AutoConfig.for_model(kind, vocab_size=len(tokenizer) + 4, **SETTINGS[kind])
     torch.manual_seed(0)
@@ -38,8 +38,6 @@ def test_the_head_reads_only_what_is_hidden(kind):
 
 def test_perplexity_is_that_of_all_subwords_however_they_are_batched():
     """A batch with few subwords to predict does not count as much as one with many; dropout is off."""
-    from toy_architectures import SETTINGS
-
     torch.manual_seed(0)
     model = BertForMaskedLM(BertConfig(vocab_size=40, **SETTINGS["bert"] | {"initializer_range": 0.5})).train()
     ids = np.random.default_rng(0).integers(5, 40, size=(6, 12))
@@ -60,3 +58,83 @@ def test_the_mean_that_selects_is_geometric():
     assert first.after(2, {"en": 100.0, "fr": 200.0}, model, "mean") is first
     french = Best().after(1, {"en": 10.0, "fr": 1000.0}, model, "fr")
     assert french.after(2, {"en": 100.0, "fr": 200.0}, model, "fr").step == 2
+
+
+def test_of_equally_good_weights_the_earlier_are_kept():
+    model = nn.Linear(1, 1)
+    first = Best().after(1, {"en": 10.0}, model, "en")
+    assert first.after(2, {"en": 10.0}, model, "en") is first
+    assert first.after(2, {"en": 9.9}, model, "en").step == 2
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_losses_are_summed_in_float32(precision):
+    torch.manual_seed(0)
+    model = BertForMaskedLM(BertConfig(vocab_size=40, **SETTINGS["bert"])).eval()
+    ids = np.random.default_rng(0).integers(5, 40, size=(6, 12))
+    batch = (None, ids, ids, np.ones(ids.shape, bool))
+    loss, _ = prediction_loss(model, batch, precision=precision)
+    assert loss.dtype == torch.float32
+    assert float(loss.detach()) == pytest.approx(float(prediction_loss(model, batch)[0].detach()), rel=0.02)
+
+
+@pytest.fixture
+def train(tmp_path, monkeypatch):
+    """Train for seven steps with perplexities by hand at every second step and the last one."""
+    ids = np.random.default_rng(0).integers(5, 40, size=(4, 12))
+    batch = (None, ids, ids, np.random.default_rng(1).random(ids.shape) < 0.3)
+    scores = {2: 9.0, 4: 5.0, 6: 8.0, 7: 7.0}
+
+    def call(*, folder="whole", select="en", **options):
+        torch.manual_seed(0)
+        model = BertForMaskedLM(BertConfig(vocab_size=40, **SETTINGS["bert"]))
+        groups = parameter_groups(model, learning_rate=1e-2, weight_decay=0.0)
+        loop = Loop(model, groups, Optimiser(steps=7), seed=1)
+        monkeypatch.setattr(objective, "perplexities", lambda model, unseen: {"en": scores[loop.step]})
+        (tmp_path / folder).mkdir(exist_ok=True)
+        validation = Validation(lines=1, every=2, select=select)
+        more = {"partial": tmp_path / folder, "unseen": {}, "validation": validation, "stage": "s", "save_every": 99}
+        return model, train_language_model(loop, model, lambda step: [batch], **more | options)
+
+    return call
+
+
+def table(model):
+    return model.base_model.embeddings.word_embeddings.weight.detach().clone()
+
+
+def test_the_last_step_is_evaluated_too(train):
+    """Also where it is not one of every so many."""
+    seen = []
+    _, facts = train(select=None, validated=lambda step, measured: seen.append((step, measured["en"])))
+    assert seen == [(2, 9.0), (4, 5.0), (6, 8.0), (7, 7.0)]
+    assert (facts["kept_step"], facts["perplexity en"], facts["steps"]) == (7, 7.0, 7)
+
+
+def test_the_loss_is_the_mean_over_steps(train):
+    losses = []
+    _, facts = train(stepped=lambda step, loss: losses.append(loss))
+    assert len(losses) == 7
+    assert facts["loss"] == pytest.approx(np.mean(losses))
+    assert facts["loss"] != pytest.approx(losses[-1], rel=1e-3)
+
+
+@pytest.mark.parametrize("at", [4, 5, 7])
+def test_the_best_weights_are_those_of_their_step_also_after_an_interruption(train, tmp_path, at):
+    """Training goes on after them, and neither changes them nor forgets them; also where no step is left."""
+    model, facts = train()
+    assert (facts["kept_step"], facts["perplexity en"]) == (4, 5.0)
+
+    def stop(update):
+        if update.done == at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(folder="stopped", progress=stop)
+    saved = torch.load(tmp_path / "stopped" / "state.pt", weights_only=True)
+    name = "bert.embeddings.word_embeddings.weight"
+    assert torch.equal(table(model), saved["more"]["best"]["weights"][name])
+    assert torch.equal(table(model), saved["module"][name]) == (at == 4)
+    resumed, again = train(folder="stopped")
+    assert torch.equal(table(resumed), table(model))
+    assert again == facts

@@ -70,3 +70,10 @@ def test_a_dictionary_is_of_two_languages():
     assert (settings.sides("fr-en"), settings.sides("fr-de"), settings.sides("en-en")) == (("fr", "en"), (), ())
     with pytest.raises(ValidationError, match="'en-en' is not a pair of these languages"):
         Pretraining(corpora=corpora, dictionaries={"en-en": "en-en.txt"})
+
+
+@pytest.mark.parametrize(
+    ("checkpoints", "kept"), [(4, (0, 4, 8, 10)), (5, (0, 5, 10)), (99, (0, 10)), ((), ()), ((9, 1, 8, 1), (1, 8, 9))]
+)
+def test_checkpoints_end_with_the_last_step_and_ascend(checkpoints, kept):
+    assert Pretraining(corpora={"en": "en.txt"}, steps=10, checkpoints=checkpoints).kept_steps == kept

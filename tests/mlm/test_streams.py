@@ -109,3 +109,38 @@ def test_lines_of_a_batch_change_from_epoch_to_epoch_and_languages_mix_as_asked(
             languages = {word[:2] for word in tokenizer.convert_ids_to_tokens(batch[:, 1])}
             assert languages == ({"en", "fr"} if together == "all" else {lines.language(step)})
     assert not epochs[0] & epochs[1]
+
+
+def test_languages_with_equally_much_text_are_read_in_orders_of_their_own():
+    lines = [f"w{number} ." for number in range(120)]
+    text = {"en": lines, "fr": lines}
+    tokenizer = VOCABULARIES["words"](lines, size=200, positions=8)
+    streams = cut_streams(text, dict.fromkeys(text, tokenizer), length=8, steps=40, exponent=1.0, seed=1)
+    orders = []
+    for language in (0, 1):
+        steps = np.flatnonzero(streams.order == language)[:10]
+        orders.append(np.concatenate([streams.batch(int(step), size=4) for step in steps])[:, 1].tolist())
+    assert len(orders[0]) == len(orders[1]) == 40
+    assert orders[0] != orders[1]
+
+
+def test_a_stream_marks_the_end_of_every_line():
+    """A model must not take the end of a line and the beginning of the next for one sentence."""
+    lines = SENTENCES["en"] * 5
+    tokenizer = VOCABULARIES["words"](lines, size=60, positions=16)
+    rows = cut_stream("en", lines, tokenizer, length=16)
+    read = rows[:, 1:-1].ravel().tolist()
+    expected = [i for line in lines for i in (*tokenizer(line, add_special_tokens=False)["input_ids"], rows[0, -1])]
+    assert read == expected[: len(read)]
+    assert len(expected) - len(read) < 14
+
+
+def test_unknown_words_are_neither_predicted_nor_hidden():
+    tokenizer = VOCABULARIES["words"](SENTENCES["en"], size=60, positions=24)
+    ids = np.asarray([tokenizer(["the cat zzz"] * 50, add_special_tokens=False)["input_ids"]])[0]
+    shown, chosen = Masker.of(tokenizer, share=0.9, masked=0.8, replaced=0.2).hide(ids, np.random.default_rng(0))
+    unknown = ids == tokenizer.unk_token_id
+    assert unknown.sum() == 50
+    assert not chosen[unknown].any()
+    assert (shown[unknown] == tokenizer.unk_token_id).all()
+    assert chosen[~unknown].mean() > 0.8

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crosslens.mlm.vocabulary import FOREIGN, VOCABULARIES, make_vocabularies
+from crosslens.mlm.vocabulary import FOREIGN, VOCABULARIES, encode_lines, make_vocabularies
 from toys import SENTENCES
 
 
@@ -94,3 +94,31 @@ def test_whole_words_are_the_same_in_any_order_of_lines():
     vocabularies = [VOCABULARIES["words"](order, size=8, positions=8).get_vocab() for order in (lines, lines[::-1])]
     assert vocabularies[0] == vocabularies[1]
     assert {"a", "c", "b"} <= set(vocabularies[0])
+
+
+def test_characters_that_continue_words_are_in_the_order_of_the_alphabet():
+    """A set of strings has another order in every process; it would decide ties between subwords."""
+    lines = ["xzyxwvutsrqponm", "xlkjihgfedcba"]
+    vocabulary = VOCABULARIES["wordpiece"](lines, size=60, positions=16).get_vocab()
+    continuing = [piece for piece in sorted(vocabulary, key=vocabulary.get) if piece.startswith("##")]
+    characters = [piece for piece in continuing if len(piece) == 3]
+    assert len(characters) > 20
+    assert characters == sorted(characters)
+
+
+def test_characters_are_read_in_their_usual_form():
+    """A ligature is its letters, and letters of full width are letters."""
+    tokenizer = VOCABULARIES["bpe"](SENTENCES["en"], size=120, positions=16)
+    assert tokenizer.tokenize("ﬁnds ｔｈｅ cat") == tokenizer.tokenize("finds the cat")
+    trained = [
+        VOCABULARIES["bpe"]([line] * 9, size=60, positions=16).get_vocab() for line in ("oﬃce ﬂat", "office flat")
+    ]
+    assert trained[0] == trained[1]
+
+
+def test_lines_are_read_whole_whatever_the_tokenizer_was_used_for_before():
+    lines = ["the cat sees a dog .", "a dog ."]
+    tokenizer = VOCABULARIES["words"](lines, size=40, positions=16)
+    whole = tokenizer(lines, add_special_tokens=False)["input_ids"]
+    tokenizer(lines, padding=True, truncation=True, max_length=4)
+    assert encode_lines(lines, tokenizer) == whole

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats import conllu
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.inputs import read_windows
@@ -140,9 +141,24 @@ def test_trees_have_one_root_and_greedy_heads_need_not(encoder, read):
     assert any(sentence.heads.count(0) != 1 for sentence in greedy.sentences)
 
 
-def test_gold_that_is_no_tree_is_refused(tmp_path):
-    from crosslens.data.formats import conllu
+def test_where_the_root_is_masked_greedy_heads_are_other_words(encoder, read):
+    corpus, batch, states = read
+    task = PARSING.model_copy(update={"decode": "greedy", "root": "wu2019-masked"})
+    torch.manual_seed(1)
+    head = task.head(encoder.width, task.labels(corpus), dropout=0.0).eval()
+    heads = [sentence.heads for sentence in annotated(task, corpus, head, batch, states).sentences]
+    assert len(heads) == 6
+    assert not any(0 in each for each in heads)
 
+
+@pytest.mark.parametrize("metric", ["las", "uas", "las_nopunct", "uas_nopunct"])
+def test_the_main_score_is_the_one_that_is_asked_for(toy, metric):
+    scores = Parsing(metric=metric).score(toy(), toy())
+    assert scores[0].metric == metric
+    assert len({score.metric for score in scores}) == 4
+
+
+def test_gold_that_is_no_tree_is_refused(tmp_path):
     row = "{}\tx\t_\tNOUN\t_\t_\t{}\tdep\t_\t_\n"
     path = tmp_path / "x.conllu"
     path.write_text(row.format(1, 0) + row.format(2, 1) + "\n" + row.format(1, 0) + row.format(2, 0) + "\n")
@@ -206,6 +222,9 @@ def test_a_tag_that_is_none_of_upos_is_refused_with_its_line(toy):
         task.check(replace(toy(), items=(old,)))
     with pytest.raises(DataError, match="has no upos"):
         task.check(replace(toy(), items=(replace(first, upos=None),)))
+    untagged = replace(first, upos=("_", *first.upos[1:]))
+    with pytest.raises(DataError, match="the tag '_' is none of UPOS"):
+        task.check(replace(toy(), items=(untagged,)))
     Parsing().check(replace(toy(), items=(old,)))  # who does not read tags does not mind
 
 
@@ -231,6 +250,16 @@ def test_at_most_140_words_are_scored_where_that_is_asked_for(encoder, toy):
     model = parser(encoder, toy(), words="wu2019")
     records = evaluate(model, [long]).filter(metric="las").to_pandas()
     assert records["n"][0] == len(fits[0]) + len(one)
+
+
+def test_a_sentence_that_was_cut_is_written_without_the_words_that_were_cut_off(encoder, toy, tmp_path):
+    narrow = replace(encoder, changes=())
+    narrow.__dict__["capacity"] = 8
+    cut = Parsing(words="wu2019").cut(narrow, toy())
+    assert cut.words < toy().words
+    conllu.write(cut, tmp_path / "cut.conllu")
+    rows = [line.split("\t") for line in (tmp_path / "cut.conllu").read_text("utf-8").splitlines() if "\t" in line]
+    assert [row[1] for row in rows] == [word for sentence in cut.sentences for word in sentence.words]
 
 
 def test_a_head_that_was_cut_off_is_an_error():

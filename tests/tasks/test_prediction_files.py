@@ -8,7 +8,7 @@ from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.formats import iob
 from crosslens.errors import RequestError
 from crosslens.tasks import find_task
-from crosslens.tasks.prediction_files import prediction_files
+from crosslens.tasks.prediction_files import MOST_BYTES, prediction_files
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
@@ -64,6 +64,8 @@ def test_files_are_named_after_corpora_and_formats(task, suffix, corpora):
         ("../data/fr.conllu", "data_fr.conllu"),
         ("/data/fr.conllu", "data_fr.conllu"),
         ("a.b/fr_x.conllu", "a.b_fr_x.conllu"),
+        ("fr.iob2", "fr.conllu"),
+        ("fr.tsv", "fr.conllu"),
         ("x" * 200, "x" * 200 + ".conllu"),
     ],
 )
@@ -72,11 +74,13 @@ def test_files_of_corpora_are_neither_hidden_nor_elsewhere(name, file, corpora):
 
 
 def test_long_names_are_cut_and_stay_apart(corpora, tmp_path):
-    names = [f"/data/{'日本' * 99}/{number}.conllu" for number in (1, 2)]
+    """File systems count bytes."""
+    names = [f"/data/{'日本' * times}/{number}.conllu" for times in (34, 99) for number in (1, 2)]
     files = prediction_files(find_task("pos"), [replace(corpora[0], name=name) for name in names])
-    assert len(set(files)) == 2
+    assert len(set(files)) == 4
     for file in files:
         assert file.endswith(("日本_1.conllu", "日本_2.conllu"))
+        assert len(file.encode()) <= MOST_BYTES + len(".conllu")
         (tmp_path / f".{file}.partial-12345678").touch()  # as it is named until it is complete
 
 

@@ -276,3 +276,15 @@ def test_titles_keep_the_capitals_of_a_tasks_name():
     assert as_printed("nli fr") == "NLI fr"
     assert as_printed("pos, accuracy") == "POS tagging, accuracy"
     assert as_printed("document: x").startswith("Document classification")
+
+
+def test_a_head_drops_out_as_often_as_it_is_told(task, encoder, corpus, ready):
+    labels, _, units, targets = ready
+    for dropout, varies in ((0.0, False), (0.5, True)):
+        head = task.head(encoder.width, labels, dropout=dropout).train()
+        batch, states = reader(encoder, task, head)(units)
+        losses = set()
+        for seed in range(3):
+            torch.manual_seed(seed)
+            losses.add(float(task.loss(head, states, batch, np.concatenate(targets))[0].detach()))
+        assert (len(losses) > 1) == varies

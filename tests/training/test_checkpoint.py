@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 from crosslens.data.corpus import Corpus
+from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import DESCRIPTION, load_encoder, save_encoder
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import EncoderError, RequestError
@@ -10,6 +13,7 @@ from crosslens.tasks import find_task
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
+from crosslens.training.model import in_precision
 from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe
 
@@ -30,9 +34,13 @@ def equal(a, b):
 
 
 def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy, tmp_path):
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
     save_model(tagger, tmp_path / "model")
+    assert torch.equal(torch.get_rng_state(), before)
     again = load_model(tmp_path / "model", device="cpu")
     assert equal(again, tagger)
+    assert not any(part.training for part in (*again.encoder.trained.modules(), *again.head.modules()))
     assert [s.upos for s in predict(again, toy("test")).sentences] == [
         s.upos for s in predict(tagger, toy("test")).sentences
     ]
@@ -40,6 +48,7 @@ def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy,
     assert evaluate(again, [toy("test")]).records.equals(evaluate(tagger, [toy("test")]).records)
 
     plain = AutoModelForTokenClassification.from_pretrained(tmp_path / "model").eval()
+    assert plain.config.label2id == {label: number for number, label in enumerate(tagger.labels)}
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
     for sentence in toy("test").sentences:
         read = tokenizer(list(sentence.words), is_split_into_words=True, return_tensors="pt")
@@ -71,6 +80,24 @@ def test_an_ablation_is_remembered(encoder, toy, tmp_path):
     assert [change.seed for change in again.encoder.changes] == [4]
     row = evaluate(again, [toy("test")]).records.to_pylist()[0]
     assert (row["ablation"], row["components"], row["seed"]) == ("1-2", "all", 9)
+
+
+def test_what_was_changed_in_an_encoder_is_read_back_field_by_field(tagger, tmp_path):
+    """Also which of its tensors other layers share, and which encoder it was."""
+    encoder = freeze(random_init(tagger.encoder, "1-2", seed=4), "3")
+    changes = tuple(replace(change, shared=change.tensors[:2]) for change in encoder.changes)
+    save_model(replace(tagger, encoder=replace(encoder, changes=changes)), tmp_path / "model")
+    again = load_model(tmp_path / "model", device="cpu").encoder
+    assert len(again.changes) == 2
+    assert again.changes == changes
+    assert (again.name, again.origin, again.loaded_digest) == (encoder.name, encoder.origin, encoder.loaded_digest)
+
+
+def test_a_model_read_in_bfloat16_is_so_again(tagger, tmp_path, monkeypatch):
+    monkeypatch.setattr("crosslens.encoders.matmul.has_fast_bfloat16", lambda device: True)  # else there is a warning
+    save_model(in_precision(tagger, "bfloat16"), tmp_path / "model")
+    again = load_model(tmp_path / "model", device="cpu")
+    assert again.computing_encoder.precision == again.encoder.precision == "bfloat16"
 
 
 def test_damaged_models_are_refused(tagger, tmp_path):

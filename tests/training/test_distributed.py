@@ -6,12 +6,14 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
+from crosslens.training.distributed import threads
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from gradients import assert_same_gradients, assert_same_losses
 from toy_trainings import RECIPE, watched
@@ -129,3 +131,12 @@ def test_two_processes_are_one_with_the_whole_batch(tmp_path, tiny_bert, treeban
     _, expected, losses = watched(encoder, "parsing", toy, recipe)
     assert_same_gradients(seen[0], expected)
     assert_same_losses(seen[1], losses)
+
+
+def test_the_number_of_threads_is_the_callers_again_after_an_error_too():
+    before = torch.get_num_threads()
+    with suppress(KeyError), threads(before + 1):
+        inside = torch.get_num_threads()
+        raise KeyError
+    assert inside == before + 1
+    assert torch.get_num_threads() == before

@@ -6,18 +6,42 @@ import dataclasses
 import pytest
 import torch
 
+from crosslens.encoders.freeze import freeze
 from toy_trainings import RECIPE, run, weights
 
 
 @pytest.mark.parametrize(("mode", "same"), [("off", True), ("trained", False)])
 def test_without_dropout_in_the_encoder_it_is_trained_as_one_that_has_none(encoder, toy, mode, same):
+    recipe = RECIPE.model_copy(update={"encoder_dropout": mode})
+    assert same_training(toy, (encoder, recipe), (without_dropout(encoder), recipe)) == same
+
+
+@pytest.mark.parametrize(("mode", "same"), [("off", True), ("trained", True), ("checkpoint", False)])
+def test_frozen_layers_drop_out_only_where_all_layers_do(encoder, toy, mode, same):
+    """Nothing but the head is trained."""
+    recipe = RECIPE.model_copy(update={"encoder_dropout": mode})
+    frozen, without = (freeze(each, "0-4") for each in (encoder, without_dropout(encoder)))
+    assert same_training(toy, (frozen, recipe), (without, recipe)) == same
+
+
+def test_a_frozen_layer_above_trained_ones_does_not_drop_out_with_them(encoder, toy):
+    trained, whole = (RECIPE.model_copy(update={"encoder_dropout": mode}) for mode in ("trained", "checkpoint"))
+    frozen, without = (freeze(each, "4") for each in (encoder, without_dropout(encoder, ".3.")))
+    assert same_training(toy, (frozen, trained), (without, whole))
+    assert not same_training(toy, (frozen, trained), (frozen, whole))
+
+
+def without_dropout(encoder, place=""):
+    """The encoder with no dropout in parts with this in their name."""
     model = copy.deepcopy(encoder.model)
-    dropouts = [part for part in model.modules() if isinstance(part, torch.nn.Dropout)]
+    dropouts = [part for name, part in model.named_modules() if isinstance(part, torch.nn.Dropout) and place in name]
     assert any(part.p > 0 for part in dropouts)
     for part in dropouts:
         part.p = 0.0
-    recipe = RECIPE.model_copy(update={"encoder_dropout": mode})
-    without = dataclasses.replace(encoder, model=model)
-    one, other = (weights(run(each, "pos", toy, recipe)) for each in (encoder, without))
+    return dataclasses.replace(encoder, model=model)
+
+
+def same_training(toy, *trainings):
+    one, other = (weights(run(encoder, "pos", toy, recipe)) for encoder, recipe in trainings)
     assert one.keys() == other.keys()
-    assert all(torch.equal(one[name], other[name]) for name in one) == same
+    return all(torch.equal(one[name], other[name]) for name in one)

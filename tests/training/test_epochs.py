@@ -101,6 +101,14 @@ def test_the_learning_rate_halves_where_a_score_does_not_rise_and_ends_the_train
     assert model.facts["epoch"] == epoch
 
 
+def test_a_plateau_ends_where_the_higher_of_the_two_rates_is_below_the_floor(scripted, encoder, toy):
+    """Rates of the head: 4e-3, 4e-3, 2e-3, and then one below the floor."""
+    scripted.scores = [50.0] * 6
+    changes = {"schedule": "plateau", "floor": 1.5e-3, "epochs": 6, "head_learning_rate": 4e-3}
+    model = train(encoder, toy, recipe=RECIPE.model_copy(update=changes))
+    assert model.facts["steps"] == 3 * EPOCH
+
+
 def test_dev_data_add_no_labels(encoder, toy):
     gold = toy("dev")
     strange = dataclasses.replace(gold, items=tuple(dataclasses.replace(s, upos=("SYM",) * len(s)) for s in gold.items))

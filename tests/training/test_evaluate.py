@@ -5,11 +5,12 @@ import dataclasses
 import pytest
 
 from crosslens.data.sentence import Sentence
-from crosslens.errors import EncoderError, RequestError
+from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.tasks.parsing import Parsing
 from crosslens.training.checkpoint import save_model
-from crosslens.training.evaluate import evaluate
+from crosslens.training.evaluate import evaluate, evaluate_variants
 from crosslens.training.finetune import finetune
+from crosslens.training.intervene import intervene
 from crosslens.training.predict import predict
 from toy_trainings import FAST
 
@@ -97,3 +98,23 @@ def test_the_name_of_a_recipe_and_the_dev_split_of_a_named_treebank(encoder, toy
     assert finetune(encoder, "pos", train="ud/en_toy[:4]", recipe=best).facts["dev"] == "ud/en_toy:dev"
     with pytest.raises(RequestError, match=r"there is no recipe 'smal' for pos.*did you mean 'small'"):
         finetune(encoder, "pos", train=toy(), recipe="smal")
+
+
+def test_every_corpus_is_checked_before_anything_is_predicted(tagger, toy):
+    bare = dataclasses.replace(toy("test"), items=(Sentence(("a", "b")),))
+    seen = []
+    with pytest.raises(DataError, match="has no upos"):
+        evaluate(tagger, [toy("test"), bare], predicted=lambda gold, predicted: seen.append(gold))
+    assert seen == []
+
+
+def test_models_under_several_interventions_have_the_records_that_each_has_alone(tagger, toy):
+    models = [tagger, intervene(tagger, "4.output:zero"), intervene(tagger, "2:mean")]
+    together = evaluate_variants(models, [toy("test"), toy("dev")])
+    alone = [evaluate(model, [toy("test"), toy("dev")]) for model in models]
+    assert len({results[0].condition for results in alone}) == 3
+    for results, expected in zip(together, alone, strict=True):
+        assert results.records.equals(expected.records)
+        assert results.counts.keys() == expected.counts.keys()
+        for key, counts in results.counts.items():
+            assert (counts == expected.counts[key]).all()

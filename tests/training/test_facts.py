@@ -178,12 +178,14 @@ def test_a_recipe_by_name_and_a_tasks_own_settings(encoder, toy, begin):
         assert (model.recipe, model.task) == (used, settings)
 
 
-def test_the_head_has_a_stream_of_random_numbers_of_its_own(encoder, toy, monkeypatch):
+def test_head_and_low_rank_updates_have_streams_of_random_numbers_of_their_own(encoder, toy, monkeypatch):
     paths = []
+    updates = []
     monkeypatch.setattr(module, "stream_seed", lambda *path: paths.append(path) or stream_seed(*path))
+    monkeypatch.setattr(module, "begin_update", lambda encoder, *, seed: updates.append(seed))
     state = torch.random.get_rng_state()
     finetune(encoder, "pos", train=toy(), recipe=ONE, seed=7)
-    assert paths == [(7, "head")]
+    assert (paths, updates) == ([(7, "head")], [7])
     assert torch.equal(torch.random.get_rng_state(), state)
 
 

@@ -259,6 +259,15 @@ def test_a_table_is_whole_where_another_one_is_looked_up_with_the_same_ids(encod
         assert inside is reading
 
 
+def test_frozen_embeddings_stay_where_few_of_them_occur(encoder, toy):
+    few = dataclasses.replace(toy(), items=toy().items[:2])
+    before = encoder.model.get_input_embeddings().weight.detach().clone()  # the model shares what is frozen
+    model = finetune(freeze(encoder, "0"), "pos", train=few, recipe=FAST)
+    table = model.encoder.model.get_input_embeddings().weight
+    assert torch.equal(table, before)
+    assert not table.requires_grad
+
+
 def test_progress_begins_before_the_first_step_and_ends_after_the_last(encoder, toy):
     updates = []
     run(encoder, "pos", toy, FAST, progress=lambda update: updates.append((update.stage, update.done, update.total)))

@@ -1,6 +1,7 @@
 """Interventions on trained models, from Python."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from crosslens.corpora.catalogue import load_corpus
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.represent import represent
+from crosslens.encoders.states.erase import Erase
 from crosslens.errors import EncoderError, RequestError
 from crosslens.studies.paired import test as paired_test
 from crosslens.training.checkpoint import load_model, save_model
@@ -95,6 +97,34 @@ def test_what_would_have_to_act_before_an_intervention_that_acts_already_is_refu
     with pytest.raises(RequestError, match="revert 1 acts before zero 1") as caught:
         intervene(zeroed, "1:revert")
     assert "one call" in caught.value.hint
+    noisy = intervene(tagger, "1:zero", "2.output:noise=1")  # the last of them counts
+    with pytest.raises(RequestError, match=r"mean 3 acts before noise=1 2\.output"):
+        intervene(noisy, "3:mean")
+
+
+def test_layers_return_to_the_pretrained_encoder_wherever_it_is_now(tagger, encoder, tiny_bert):
+    """By the name it had in training, or by the one that is given."""
+    moved = replace(tagger, encoder=replace(tagger.encoder, name="no/longer-there"))
+    for model, pretrained in ((tagger, None), (moved, tiny_bert)):
+        assert intervene(model, "0,all:revert", pretrained=pretrained).encoder.digest == encoder.digest
+
+
+def test_a_corpus_that_an_intervention_names_is_not_replaced_by_another(tagger, toy, treebanks):
+    named = "2.output:erase=ud/en_toy:train"
+    models = [intervene(tagger, named, reference=reference, data=treebanks) for reference in (None, toy("test")[:2])]
+    assert models[0].encoder.condition == models[1].encoder.condition
+    assert (represent(models[0].encoder, toy()).vectors == represent(models[1].encoder, toy()).vectors).all()
+
+
+def test_interventions_of_two_kinds_learn_from_one_corpus_what_they_would_alone(tagger, treebanks, monkeypatch):
+    """One of them reads only some of its sentences."""
+    monkeypatch.setattr(Erase, "most", 2)
+    kinds = ("2.output:erase=ud/en_pud", "3.output:patch=ud/en_pud;by=sentences")
+    french = load_corpus("ud/fr_pud", data=treebanks)
+    together = intervene(tagger, *kinds, data=treebanks)
+    in_turn = intervene(intervene(tagger, kinds[0], data=treebanks), kinds[1], data=treebanks)
+    assert together.encoder.condition == in_turn.encoder.condition
+    assert (represent(together.encoder, french).vectors == represent(in_turn.encoder, french).vectors).all()
 
 
 def test_a_seed_that_is_not_the_models_own_is_part_of_the_condition(tagger, toy):

@@ -1,13 +1,15 @@
 """What a fine-tuned model says of itself."""
 
+import copy
 import dataclasses
 
 import pytest
+import torch
 
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import RequestError
 from crosslens.training.evaluate import evaluate
-from crosslens.training.model import LABELS_SHOWN, NAMED, in_precision
+from crosslens.training.model import LABELS_SHOWN, NAMED, in_precision, model_digest
 
 
 def test_a_model_shows_its_training_and_labels(tagger):
@@ -42,3 +44,22 @@ def test_tags_of_records_are_facts_without_a_column_and_the_same_on_every_machin
     (tags,) = evaluate(tagger, toy("test")).tags()
     training = {name.removeprefix("training_") for name in tags if name.startswith("training_")}
     assert training == set(tagger.facts) - NAMED
+
+
+def test_the_digest_of_a_model_is_that_of_all_its_weights(tagger):
+    seen = {model_digest(tagger.encoder, tagger.head)}
+    for module in (tagger.encoder.model, tagger.head):
+        parameters = dict(module.named_parameters())
+        assert len(parameters) > 1
+        for name, parameter in list(parameters.items())[:20]:
+            changed = copy.deepcopy(module)
+            with torch.no_grad():
+                dict(changed.named_parameters())[name].view(-1)[-1] += 1
+            parts = (tagger.encoder, changed) if module is tagger.head else (at(tagger.encoder, changed), tagger.head)
+            seen.add(model_digest(*parts))
+            assert parameter.numel() > 0
+    assert len(seen) == 1 + 20 + len(dict(tagger.head.named_parameters()))
+
+
+def at(encoder, model):
+    return dataclasses.replace(encoder, model=model)

@@ -133,8 +133,9 @@ def test_the_code_of_the_card_gives_the_tags_that_crosslens_gives(tagger, monkey
     draw = random.Random(1)
     words = ["".join(draw.choices("abcdeth狗猫.", k=draw.randint(1, 5))) for _ in range(200)]
     drawn = [Sentence(tuple(words[start : start + 5])) for start in range(0, 200, 5)]
+    drawn.append(Sentence(("▁", "狗", "▁")))  # words without a subword but the mark
     predicted = predict(model, Corpus((*corpus(), *drawn), "toy", "zh")).sentences
-    assert len(predicted) == len(CHINESE) + 40
+    assert len(predicted) == len(CHINESE) + 41
     assert len({tag for sentence in predicted for tag in sentence.upos}) > 2
     for sentence in predicted:
         assert tuple(names["tag"](list(sentence.words))) == sentence.upos
@@ -161,6 +162,9 @@ def test_the_header_is_what_the_hub_reads(tagger):
     assert str(folder.parent) not in text  # a folder of whoever trained it is nobody's base model
     named = dataclasses.replace(model, encoder=dataclasses.replace(model.encoder, name="someone/their-encoder"))
     assert "base_model: someone/their-encoder\n" in model_card(named, exported=True)
+    own = dataclasses.replace(model, encoder=dataclasses.replace(model.encoder, tokenizers={"zh": word_piece()}))
+    card = model_card(own, exported=True)  # plain transformers would read every language with one vocabulary
+    assert ("library_name: crosslens\n" in card, "```python" in card) == (True, False)
 
 
 def test_the_card_tells_the_dev_score_and_what_was_done_to_the_encoder(encoder, toy, tmp_path):
@@ -170,6 +174,10 @@ def test_the_card_tells_the_dev_score_and_what_was_done_to_the_encoder(encoder, 
     assert header["metrics"] == ["accuracy"]
     assert f"Development score on `ud/en_toy:dev`: accuracy {model.facts['dev_score']:.2f}." in text
     assert "crosslens condition: `1-2`" in text
+    by_uas = dataclasses.replace(model, recipe=model.recipe.model_copy(update={"select_by": "uas"}))
+    text = model_card(by_uas, exported=True)
+    assert f"`: uas {model.facts['dev_score']:.2f}." in text
+    assert "metrics:\n- uas\n" in text
 
 
 @pytest.mark.parametrize("task", ["parsing", "document", "nli"])

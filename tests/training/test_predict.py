@@ -65,6 +65,14 @@ def test_a_head_left_in_training_predicts_without_dropout(encoder, toy):
         assert [sentence.upos for sentence in predict(model, toy("test")).sentences] == before
 
 
+def test_a_sentence_without_words_shifts_no_prediction(tagger, toy):
+    corpus = toy("test")
+    items = (Sentence((), upos=()), *corpus[:2].items, Sentence((), upos=()), *corpus[2:].items)
+    predicted = [sentence.upos for sentence in predict(tagger, replace(corpus, items=items)).sentences]
+    expected = [sentence.upos for sentence in predict(tagger, corpus).sentences]
+    assert predicted == [(), *expected[:2], (), *expected[2:]]
+
+
 @pytest.mark.parametrize(("window", "context"), [(12, 0), (12, 3), (20, 8)])
 def test_text_is_read_in_the_windows_of_the_recipe(tagger, toy, window, context):
     sentence = Sentence(tuple(word for each in toy().sentences for word in each.words))

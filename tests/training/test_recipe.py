@@ -12,6 +12,43 @@ def test_the_first_papers_settings():
     assert (recipe.batch, recipe.learning_rate, recipe.epochs, recipe.warmup) == (16, 5e-5, 6, 0.1)
 
 
+_WU = {"batch": 32, "learning_rate": 3e-5, "epochs": 3, "weight_decay": 0.01, "clip": None}
+PUBLISHED = {
+    "muller2021.pos": {"batch": 16, "learning_rate": 5e-5, "epochs": 6, "clip": 1.0},
+    "muller2021.parsing": {"batch": 32, "learning_rate": 5e-5, "epochs": 15, "clip": 1.0},
+    "muller2021.ner": {"batch": 16, "learning_rate": 3.5e-5, "epochs": 6, "clip": 1.0},
+    "muller2021-ref.ner": {"batch": 16, "learning_rate": 3.5e-5, "epochs": 6, "clip": None, "epsilon": 1e-6},
+    **{f"wu2019.{task}": {**_WU, "window": None} for task in ("pos", "ner", "parsing")},
+    **{f"wu2019.{task}": {**_WU, "window": 128, "task": {}} for task in ("document", "nli")},
+    **{f"wu2019-ref.{task}": {**_WU, "window": 128, "context": 64} for task in ("pos", "ner", "parsing")},
+    "wu2019-ref.document": {**_WU, "window": 128, "task": {"sentences": 2}},
+    "conneau2020.ner": {"batch": 32, "learning_rate": 3e-5, "epochs": 10},
+    "conneau2020.parsing": {"batch": 32, "learning_rate": 3e-5, "epochs": 10},
+    "conneau2020.nli": {
+        "batch": 8,
+        "learning_rate": 2.5e-6,
+        "head_learning_rate": 2.5e-5,
+        "epochs": 200,
+        "window": 128,
+    },
+}
+"""Recipe of a paper -> settings as it prints them: Table 3; section 5 and appendix; section 3.2."""
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_recipes_of_papers_have_the_settings_of_the_paper(name):
+    recipe = RECIPES[name]
+    assert {setting: getattr(recipe, setting) for setting in PUBLISHED[name]} == PUBLISHED[name]
+    assert recipe.warmup == 0.1
+
+
+@pytest.mark.parametrize(
+    ("encoder", "head", "either"), [("off", 0.0, False), ("off", 0.1, True), ("trained", 0.0, True)]
+)
+def test_training_may_drop_out_in_the_encoder_or_in_the_head(encoder, head, either):
+    assert Recipe(encoder_dropout=encoder, head_dropout=head).may_drop_out == either
+
+
 def test_settings_replace_and_none_is_none():
     recipe = find_recipe(
         "muller2021.pos", "pos", {"epochs": "1", "clip": "none", "learning_rate": "1e-4", "betas": "0.9,0.98"}

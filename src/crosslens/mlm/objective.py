@@ -187,7 +187,7 @@ def train_language_model(
             raise_interrupt()
             listener.report(stage, step, steps, "steps", note(mean))
         except KeyboardInterrupt:
-            if step < steps and group.rank == 0:
+            if group.rank == 0:
                 loop.save(partial / "state.pt", best=vars(best))
             raise
 

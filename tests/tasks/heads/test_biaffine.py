@@ -1,13 +1,19 @@
 """The biaffine head: which heads of a word are candidates, and how relations are scored."""
 
-import numpy as np
-import torch
+from dataclasses import replace
 
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from crosslens.data.sentence import UPOS, Sentence
 from crosslens.data.windows import by_sentence
 from crosslens.encoders.batch import make_batch
 from crosslens.tasks.heads.biaffine import NodeIndex
 from crosslens.tasks.heads.mst import best_trees
 from crosslens.tasks.parsing import Parsing
+from crosslens.tasks.task import UNSEEN
 
 PARSING = Parsing(arc_size=20, relation_size=10)
 
@@ -77,3 +83,58 @@ def test_dropout_hides_the_same_features_in_all_words_of_a_sentence():
     assert torch.equal(hidden[0], hidden[1])
     assert torch.equal(hidden[3], hidden[4])
     assert not torch.equal(hidden[0], hidden[3])
+
+
+def test_the_root_has_a_tag_of_its_own(read):
+    """Beside the seventeen of words."""
+    corpus, batch, states = read
+    task = Parsing(arc_size=4, relation_size=4, tags="gold", tag_size=3)
+    head = task.head(states.shape[-1], task.labels(corpus), dropout=0.0)
+    tags = np.concatenate([task.word_features(sentence) for sentence in corpus.sentences])
+    nodes, index = head.nodes(states, replace(batch, word_features=torch.from_numpy(tags)))
+    rows = [head.tags.weight.detach().tolist().index(row) for row in nodes[:, -3:].detach().tolist()]
+    assert np.array_equal(np.asarray(rows)[index.words.numpy()], tags)
+    assert np.asarray(rows)[index.roots.numpy()].tolist() == [len(UPOS)] * len(corpus)
+
+
+def test_words_with_relations_that_training_lacks_are_counted():
+    """Their heads are learnt."""
+    torch.manual_seed(0)
+    task = Parsing(arc_size=4, relation_size=4)
+    head = task.head(8, ["det", "obj"], dropout=0.0)
+    sentence = Sentence(("a", "b", "c"), heads=(2, 3, 0), relations=("det", "nsubj", "root"))
+    index = NodeIndex.of([3], torch.device("cpu"))
+    head.nodes = lambda states, batch: (states, index)
+    targets = task.targets(sentence, ["det", "obj"])
+    assert targets[:, 1].tolist() == [0, UNSEEN, UNSEEN]
+    total, words = task.loss(head, torch.randn(4, 8), None, targets)
+    total.backward()
+    assert words == 3
+    assert (head.arcs.grad.abs().sum() > 0).item()
+
+
+def test_the_loss_of_coarse_scores_is_summed_in_float32(read):
+    """Both of heads and of relations."""
+    corpus, batch, states = read
+    torch.manual_seed(0)
+    labels = PARSING.labels(corpus)
+    head = PARSING.head(states.shape[-1], labels, dropout=0.0).bfloat16()
+    gold = np.concatenate([PARSING.targets(sentence, labels) for sentence in corpus.sentences])
+    heads, relations = torch.from_numpy(gold).unbind(1)
+    with torch.no_grad():
+        total, _ = PARSING.loss(head, states.bfloat16(), batch, gold)
+        nodes, index = head.nodes(states.bfloat16(), batch)
+        arcs = head.arc_scores(nodes, index).flatten(0, 1)[index.rows]
+        expected = sum(
+            functional.cross_entropy(scores.double(), target, reduction="sum")
+            for scores, target in ((arcs, heads), (head.relation_scores(nodes, index, heads), relations))
+        )
+    assert float(total) == pytest.approx(float(expected), rel=1e-6)
+
+
+def test_projections_begin_orthogonal_and_without_bias():
+    """As in the parsers of Dozat & Manning (2017): all features are equally large, and none is preferred."""
+    projection = PARSING.head(32, ["a"], dropout=0.0).arc_head.linear
+    weight = projection.weight.detach()
+    torch.testing.assert_close(weight @ weight.T, torch.eye(len(weight)), rtol=1e-5, atol=1e-5)
+    assert not projection.bias.detach().any()

@@ -118,3 +118,16 @@ def test_forbidden_arcs_are_not_taken():
     assert best_tree(scores).tolist() in ([0, 1], [2, 0])
     scores[0, 0] = -np.inf
     assert best_tree(scores).tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("words", range(3, 12))
+def test_there_is_one_root_however_much_it_costs(words):
+    """Two roots would cost nothing. With one, a chain of words must be turned round, and each of them costs 1."""
+    scores = np.full((words, words + 1), -np.inf)
+    scores[0, 0] = scores[1, 0] = scores[-1, 1] = 0
+    for word in range(3, words + 1):
+        scores[word - 1, word - 1], scores[word - 2, word] = 0, -1
+    heads = best_tree(scores)
+    assert heads.tolist() == [0, *range(3, words + 1), 1]
+    assert is_tree(heads)
+    assert total(scores, heads) == 2 - words
