@@ -94,6 +94,8 @@ def test_endless_words_are_cut_and_counted():
     (plain,) = split_words([["a", "x" * 80, "b"]], TOKENIZERS["word piece"], longest=10)
     assert subwords.cut in (0, 1)  # WordPiece gives words of over 100 letters one unknown token
     assert (plain.cut, np.diff(plain.starts).tolist()) == (1, [1, 10, 1])
+    sentences = [["a"], ["x" * 80, "b", "x" * 80], ["y" * 80]]
+    assert [each.cut for each in split_words(sentences, TOKENIZERS["word piece"], longest=10)] == [0, 2, 1]
 
 
 def test_special_tokens():
