@@ -1,5 +1,6 @@
 import pytest
 
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.parallel import list_languages, load_parallel
 from crosslens.errors import CrosslensError, DataError
 
@@ -131,3 +132,5 @@ def test_the_language_of_the_original_is_known_for_pud(treebanks, tmp_path):
 def test_artificial_languages_are_those_of_the_laboratory():
     assert load_parallel("lab/all[:3]", languages=["src", "sov"]).languages == ("sov", "src")
     assert list_languages("lab/all_cognates") == ("adj", "gen", "sov", "src")
+    cognates = load_parallel("lab/all_cognates[:2]", languages=["sov"])
+    assert cognates["sov"].items == load_corpus("lab/sov_cognates[:2]").items
