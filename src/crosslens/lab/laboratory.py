@@ -209,7 +209,7 @@ class Laboratory:
             documents: number of documents; None: `SIZES`.
 
         Raises:
-            RequestError: for an unknown language or split.
+            RequestError: for an unknown language or split, or if too few sentences have a noun.
         """
         count, stream, prefix = self._check_request(language, split, documents)
         # The pool of sentences does not depend on the number of documents.
