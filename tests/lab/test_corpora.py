@@ -67,18 +67,6 @@ def test_only_test_sets_are_parallel(split):
     assert [s.heads for s in parallel["a"].sentences] == [s.heads for s in parallel["b"].sentences]
 
 
-def test_documents_are_made_of_other_sentences_than_treebanks():
-    """They have the structures of the split, and words of their own."""
-    treebank = {" ".join(sentence.words) for sentence in MADE.corpus("src").sentences}
-    documents = {
-        f"{part} ."
-        for text in MADE.documents("src", documents=200)
-        for part in text.text.removesuffix(" .").split(" . ")
-    }
-    assert len(documents) > 200
-    assert len(documents & treebank) < 0.1 * len(documents)
-
-
 def test_long_sets_of_sentence_pairs_do_not_begin_again():
     """More premises are drawn where those drawn at first do not suffice."""
     pairs = [text.segments for text in MADE.pairs("src", split="train", pairs=1500).texts]
