@@ -62,6 +62,7 @@ def test_sib200_in_two_varieties_of_a_language_keeps_both(data):
 def test_xnli_is_its_hypotheses_and_a_slice_takes_what_all_have(data):
     found = load_parallel("xnli/dev[:2]", data=data)
     assert (texts(found, "en"), texts(found, "fr")) == (["B.", "C."], ["Be.", "Ce."])
+    assert found.name == "xnli/dev[:2]"
     with pytest.raises(DataError, match=r"not parallel: xnli/dev-fr has no item '3'.*\[:100\] takes the first ones"):
         load_parallel("xnli/dev", data=data)
 
