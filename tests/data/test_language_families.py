@@ -79,3 +79,10 @@ def test_languages_of_treebanks_and_topics_have_names():
     }
     assert {tag: known_language(tag).name for tag in names} == names
     assert known_language("fil").family == known_language("tl").family == known_language("id").family
+
+
+@pytest.mark.parametrize(("tag", "script"), [("ug-Latn", "Latin"), ("ug", "Arabic"), ("sr-Latn", "Latin")])
+def test_a_language_in_another_script_keeps_its_tag_and_family(tag, script):
+    known, usual = known_language(tag), known_language(tag.partition("-")[0])
+    assert (known.tag, known.script) == (tag, script)
+    assert (known.name, known.family) == (usual.name, usual.family)
