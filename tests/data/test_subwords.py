@@ -89,6 +89,13 @@ def test_the_labelled_piece_is_the_first_with_a_character():
     assert subwords.labelled.tolist() == subwords.starts[:-1].tolist()
 
 
+@pytest.mark.parametrize("word", ["▁", " "])
+def test_a_word_that_is_nothing_but_the_marker_has_its_label_there(word):
+    (subwords,) = split_words([["the", word, "cat"]], TOKENIZERS["metaspace"])
+    assert TOKENIZERS["metaspace"].convert_ids_to_tokens(subwords.ids.tolist()) == ["▁the", "▁", "▁cat"]
+    assert subwords.labelled.tolist() == [0, 1, 2]
+
+
 def test_endless_words_are_cut_and_counted():
     (subwords,) = split_words([["a", "x" * 500, "b"]], TOKENIZERS["word piece"])
     (plain,) = split_words([["a", "x" * 80, "b"]], TOKENIZERS["word piece"], longest=10)
