@@ -15,6 +15,7 @@ from crosslens.alignment.vectors import WordVectors
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.parallel import load_parallel
 from crosslens.data.dictionary import Dictionary
+from crosslens.digests import digest
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
 from crosslens.training.recipe import Recipe
@@ -69,8 +70,20 @@ def test_sentence_pairs_that_are_tested_are_not_learnt_from(encoder, treebanks):
     assert leaked.records["value"].equals(clean.records["value"])
     assert (leaked.tags()[0]["pairs"], leaked.tags()[0]["shared_pairs"]) == (4, 2)
     assert "shared_pairs" not in clean.tags()[0]
+    whole = digest([sides[language].digest for language in ("en", "fr")])
+    assert set(leaked.records["train_digest"].to_pylist()) == {whole}  # of the corpus that was named
+    unmapped = sentence_retrieval(encoder, encoder, train=asked["test"], mapping="identity", **asked)
+    assert "shared_pairs" not in unmapped.tags()[0]  # learns from no pair
     with pytest.raises(RequestError, match=r"all 2 pairs of ud/pud\[4:\] are also in ud/pud\[4:\]"):
         sentence_retrieval(encoder, encoder, train=asked["test"], **asked)
+
+
+def test_another_translation_of_a_tested_sentence_is_learnt_from(encoder, treebanks):
+    """A pair is tested only if both of its sentences are."""
+    test = load_parallel("ud/pud[4:]", data=treebanks)
+    crossed = replace(test, corpora={"en": test["en"], "fr": test["fr"][::-1]}, name="crossed")
+    found = sentence_retrieval(encoder, encoder, train=crossed, test=test, pair=("en", "fr"), baselines=())
+    assert {(tags["pairs"], tags.get("shared_pairs")) for tags in found.tags()} == {(2, None)}
 
 
 def test_a_record_says_how_its_number_came_about(encoder, treebanks):

@@ -69,6 +69,13 @@ def test_it_is_the_closed_form_of_the_paper():
     assert np.allclose(rotation.matrix.T, u @ v, atol=1e-5)
 
 
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+def test_both_spaces_are_normalised_in_as_many_rounds(rounds):
+    rotation = fit_rotation(X, X @ TURN + 1, rounds=rounds)
+    assert rotation.source.means.shape == rotation.target.means.shape == (rounds, 8)
+    assert np.allclose(rotation.target(X @ TURN + 1), by_hand(X @ TURN + 1, rounds), atol=1e-6)
+
+
 def test_no_other_rotation_is_nearer():
     Y = X @ TURN + GENERATOR.normal(size=X.shape)
     rotation = fit_rotation(X, Y)

@@ -100,6 +100,8 @@ def test_a_head_is_moved_to_an_encoder_of_another_depth_at_the_same_relative_dep
     assert evaluate(again, [sides[1]]).records["value"][0].as_py() == score
     (line, *_) = [line for lines in transfer_lines(deeper).values() for line in lines if line.group == "en → fr"]
     assert list(line.by_layer) == [0, 2]
+    assert transplant(model, lower, rotation, layer=0).encoder.readout.layers == (0,)
+    assert transplant(model, lower, rotation).encoder.readout.layers == model.encoder.readout.layers == (2,)
     with pytest.raises(EncoderError, match="layer 4 does not exist"):
         transplant(model, lower, rotation, layer=4)
 
@@ -220,6 +222,7 @@ def test_no_mapping_is_learnt_from_tested_sentences(encoder, toy, treebanks, mon
     ((source, target),) = calls
     assert (source.items, target.items) == (parallel["en"].items[:4], parallel["fr"].items[:4])
     assert [tags["shared_pairs"] for tags in results.tags()] == [2, 2]
+    assert [tags["sentences"] for tags in results.tags()] == [2, 6]  # beside what every evaluation tells
     with pytest.raises(RequestError, match="all 6 sentences of ud/pud are tested in fr") as refused:
         transfer_by_layer(encoder, "pos", **asked, parallel=parallel, tests=[parallel["fr"]])
     assert "other sentences" in refused.value.hint

@@ -126,11 +126,14 @@ def test_words_are_lowercased_and_consist_of_letters(encoder):
 
 
 def test_occurrences_are_states_of_the_first_subword_in_their_sentence(encoder):
-    wanted = [(4, 1), (0, 2), (0, 0), (0, 2)]
-    found = occurrences(encoder, CORPUS, wanted)
-    for row, (number, word) in enumerate(wanted):
-        states, owners = states_of(encoder, CORPUS.sentences[number].words)
-        assert np.allclose(found[:, row], states[:, owners.index(word)], atol=1e-5)
+    alone = [states_of(encoder, sentence.words) for sentence in CORPUS.sentences]
+    every = [(number, word) for number, sentence in enumerate(CORPUS.sentences) for word in range(len(sentence))]
+    for wanted in ([(4, 1), (0, 2), (0, 0), (0, 2)], every, every[::-1]):
+        found = occurrences(encoder, CORPUS, wanted)
+        assert found.shape[1] == len(wanted)
+        for row, (number, word) in enumerate(wanted):
+            states, owners = alone[number]
+            assert np.allclose(found[:, row], states[:, owners.index(word)], atol=1e-5)
 
 
 def test_the_table_has_the_rows_of_whole_words(encoder):

@@ -32,8 +32,8 @@ def test_slices_as_hugging_face_writes_them(treebanks):
     part = load_corpus("ud/en_toy:train[1:3]", data=treebanks)
     assert part.items == whole.items[1:3]
     assert part.name == "ud/en_toy:train[1:3]"
-    assert len(load_corpus("ud/en_toy[:2]", data=treebanks)) == 2
-    assert len(load_corpus("ud/en_toy[4:]", data=treebanks)) == 2
+    assert load_corpus("ud/en_toy:train[:2]", data=treebanks).items == whole.items[:2]
+    assert load_corpus("ud/en_toy:train[4:]", data=treebanks).items == whole.items[4:]
     assert part.digest != whole.digest
     with pytest.raises(DataError, match=r"\[9:\] selects no sentences: ud/en_toy has 6"):
         load_corpus("ud/en_toy[9:]", data=treebanks)
@@ -97,6 +97,7 @@ def test_the_order_of_the_places_and_the_official_layout(treebanks, tmp_path, mo
 
 def test_patterns(treebanks):
     assert match_corpora("ud/*_pud", data=treebanks) == ["ud/en_pud", "ud/fr_pud"]
+    assert match_corpora("ud/*:train", data=treebanks) == ["ud/en_toy:train"]
     assert match_corpora("ud/en_*:test", data=treebanks) == ["ud/en_pud:test", "ud/en_toy:test"]
     assert match_corpora("./x.conllu", data=treebanks) == ["./x.conllu"]
     assert name_split("ud/en_toy:train[:5]", "dev") == "ud/en_toy:dev"
@@ -124,6 +125,18 @@ def test_what_is_not_there_says_where_it_looked_and_how_to_get_it(treebanks, tmp
     assert str(tmp_path / "cache") in caught.value.message
     assert "crosslens data get ud --release" in caught.value.hint
     assert "did you mean 'ud/en_toy'" in caught.value.hint
+
+
+def test_the_split_that_a_name_has_is_the_one_that_is_looked_for(treebanks):
+    check_corpus("ud/fr_pud:test", split="train", data=treebanks)
+    for name, split in (("ud/fr_pud:train", "test"), ("ud/fr_pud", "train"), ("ud/*_pud:dev", "test")):
+        with pytest.raises(DataError):
+            check_corpus(name, split=split, data=treebanks)
+
+
+def test_what_is_transliterated_is_read_from_the_same_folder_and_split(treebanks):
+    corpus = load_corpus("ud/en_toy@latin-cyrillic[1:3]", split="dev", data=treebanks)
+    assert (corpus.name, corpus.split, len(corpus)) == ("ud/en_toy:dev@latin-cyrillic[1:3]", "dev", 2)
 
 
 @pytest.mark.parametrize(

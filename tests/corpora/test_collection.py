@@ -3,6 +3,7 @@
 import pytest
 
 from crosslens.corpora.catalogue import list_corpora, load_corpus, match_corpora
+from crosslens.corpora.collection import language_tag
 from crosslens.corpora.parallel import load_parallel
 from crosslens.errors import DataError
 from crosslens.tasks import find_task
@@ -84,3 +85,18 @@ def test_the_shipped_sample_needs_no_data_folder(tmp_path, monkeypatch):
     assert [s.words for s in sides["fr"].sentences] == [s.words for s in french.sentences]
     with pytest.raises(DataError, match="sample/fr has no train split"):
         load_corpus("sample/fr:train")
+
+
+def test_parallel_treebanks_are_those_whose_name_ends_in_the_part(tmp_path):
+    for bank in ("fr_pud", "en_pud", "de_newpud", "it_pud2"):
+        folder = tmp_path / "ud" / f"UD_{bank}"
+        folder.mkdir(parents=True)
+        (folder / f"{bank}-ud-test.conllu").write_text(conllu_text("fr"), "utf-8")
+    assert load_parallel("ud/pud", data=tmp_path).languages == ("en", "fr")
+    assert load_parallel("ud/newpud", data=tmp_path).languages == ("de",)
+
+
+def test_a_tag_has_its_script_only_where_it_is_not_the_usual_one():
+    codes = ("kor_Hang", "kor_Kore", "eng_Latn", "zho_Hans", "zho_Hant", "srp_Cyrl", "srp_Latn", "deu", "german")
+    tags = ["ko", "ko", "en", "zh", "zh-Hant", "sr", "sr-Latn", "de", "de"]
+    assert [language_tag(code) for code in codes] == tags

@@ -93,3 +93,10 @@ def test_the_cache_is_where_the_library_has_it(monkeypatch, tmp_path):
     monkeypatch.delenv("HF_HOME")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "huggingface" / "datasets"
+
+
+def test_published_files_come_before_data_sets_that_the_library_saved(tmp_path):
+    entities(tmp_path / "conll2003/en/test/data-00000-of-00001.arrow", "saved")
+    assert load_corpus("conll2003/en", data=tmp_path)[0].words == ("saved",)
+    (tmp_path / "conll2003/eng.testb").write_text("published NNP B-NP B-LOC\n")
+    assert load_corpus("conll2003/en", data=tmp_path)[0].words == ("published",)

@@ -1,5 +1,6 @@
 import pytest
 
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.parallel import list_languages, load_parallel
 from crosslens.errors import CrosslensError, DataError
 
@@ -61,6 +62,7 @@ def test_sib200_in_two_varieties_of_a_language_keeps_both(data):
 def test_xnli_is_its_hypotheses_and_a_slice_takes_what_all_have(data):
     found = load_parallel("xnli/dev[:2]", data=data)
     assert (texts(found, "en"), texts(found, "fr")) == (["B.", "C."], ["Be.", "Ce."])
+    assert found.name == "xnli/dev[:2]"
     with pytest.raises(DataError, match=r"not parallel: xnli/dev-fr has no item '3'.*\[:100\] takes the first ones"):
         load_parallel("xnli/dev", data=data)
 
@@ -131,3 +133,5 @@ def test_the_language_of_the_original_is_known_for_pud(treebanks, tmp_path):
 def test_artificial_languages_are_those_of_the_laboratory():
     assert load_parallel("lab/all[:3]", languages=["src", "sov"]).languages == ("sov", "src")
     assert list_languages("lab/all_cognates") == ("adj", "gen", "sov", "src")
+    cognates = load_parallel("lab/all_cognates[:2]", languages=["sov"])
+    assert cognates["sov"].items == load_corpus("lab/sov_cognates[:2]").items

@@ -21,6 +21,14 @@ def test_translations_are_found_by_id_and_links_by_the_line_of_the_source(tmp_pa
     assert find_translations(EN, FR, words=False).links is None
 
 
+def test_a_sentence_that_is_its_own_translation_leaves_the_others_their_links(tmp_path):
+    """Such as a name or a number; only a corpus that is wholly the same is linked word by word."""
+    french = identified("fr", three="x", two="a c b", one="le chat")
+    (tmp_path / "links").write_text("0-1 1-0\n0-0 1-2 2-1\n0-0\n", "utf-8")
+    found = find_translations(EN, french, words=True, links=str(tmp_path / "links"))
+    assert found.links == ({0: 0}, {0: 0, 1: 2, 2: 1}, {0: 1, 1: 0})
+
+
 def test_only_words_with_one_link_are_linked(tmp_path):
     (tmp_path / "links").write_text("0-0 0-1 1-1\n\n0-0\n", "utf-8")
     assert find_translations(EN, FR, words=True, links=str(tmp_path / "links")).links == ({0: 0}, {})

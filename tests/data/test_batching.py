@@ -1,10 +1,11 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosslens.data.batching import OVERHEAD, evaluation_batches, training_batches
+from crosslens.data.batching import BUCKET, OVERHEAD, evaluation_batches, training_batches
 
 lengths = st.lists(st.integers(1, 300), max_size=400)
 
@@ -60,3 +61,13 @@ def test_training_batches_waste_little_on_padding():
 
     unsorted = np.array_split(np.random.default_rng(1).permutation(len(sizes)), len(sizes) // 16)
     assert padded(training_batches(sizes, batch=16, seed=1, epoch=0)) < 0.6 * padded(unsorted)
+
+
+@pytest.mark.parametrize("buckets", [1, 2, 2.01, 3.5])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_an_epoch_of_several_buckets_has_every_window_once(buckets, batch):
+    """More windows than are sorted by length together."""
+    count = round(buckets * BUCKET * batch)
+    batches = training_batches([1 + i % 7 for i in range(count)], batch=batch, seed=1, epoch=0)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(count))
+    assert len(batches) == -(-count // batch)

@@ -35,3 +35,11 @@ def test_it_shows_its_size_and_not_its_items(toy):
     corpus = toy("test")
     assert repr(corpus) == f"Corpus {corpus.name} (en): {len(corpus)} sentences, {corpus.words} words"
     assert repr(toy(task="nli")[:1]) == "Corpus xnli/en:train (en): 1 text"
+
+
+def test_predictions_for_a_part_of_the_sentences_are_refused(toy):
+    for gold in (toy(), toy(task="nli")):
+        gold.require_same_words(gold)
+        for some, others in ((gold, gold[:-1]), (gold[:-1], gold)):
+            with pytest.raises(DataError, match=rf"{len(others)} \w+s, but the gold corpus .* has {len(some)}"):
+                some.require_same_words(others)

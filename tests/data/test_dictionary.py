@@ -58,3 +58,7 @@ def test_the_laboratorys_splits_are_all_of_it_and_share_nothing():
     assert train | test == whole
     assert len(test) < len(train)
     assert len(train & test) <= 3  # homonyms
+
+
+def test_words_are_found_however_their_letters_are_composed(tmp_path):
+    assert read(write(tmp_path, "cafe\u0301\tcafe\u0300\n")).pairs == (("caf\u00e9", "caf\u00e8", 1.0),)

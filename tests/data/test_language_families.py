@@ -87,3 +87,10 @@ def test_text_that_is_not_a_tag_has_no_parts(text):
     assert (parse_language(text).language, parse_language(text).script) == (None, None)
     assert bare_language(text) == text
     assert known_language(text) is None
+
+
+@pytest.mark.parametrize(("tag", "script"), [("ug-Latn", "Latin"), ("ug", "Arabic"), ("sr-Latn", "Latin")])
+def test_a_language_in_another_script_keeps_its_tag_and_family(tag, script):
+    known, usual = known_language(tag), known_language(tag.partition("-")[0])
+    assert (known.tag, known.script) == (tag, script)
+    assert (known.name, known.family) == (usual.name, usual.family)

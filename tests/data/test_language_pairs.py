@@ -32,3 +32,8 @@ def test_tags_with_a_hyphen_are_told_apart_by_the_languages_there_are():
     assert split_pair("zh-Hant-taq-Tfng", languages) == ("zh-Hant", "taq-Tfng")
     assert expand_pairs(["taq-Tfng-*"], languages) == ["taq-Tfng-en", "taq-Tfng-zh-Hant"]
     assert split_pair("en-sr-Latn", languages) == ("en", "sr-Latn")  # which the corpus lacks, as it can say
+
+
+def test_a_language_is_paired_with_itself_where_it_is_asked_for_alone():
+    """As a comparison of two encoders on the same sentences does; each pair comes once."""
+    assert expand_pairs(["en-en", "en-*", "*-en", "en-fr"], ["en", "fr"]) == ["en-en", "en-fr", "fr-en"]

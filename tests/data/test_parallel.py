@@ -2,7 +2,7 @@ import pytest
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import join
-from crosslens.data.sentence import Sentence
+from crosslens.data.sentence import Sentence, Text
 from crosslens.errors import DataError
 
 
@@ -30,3 +30,13 @@ def test_the_order_of_the_first_one_is_taken():
 def test_what_is_not_aligned_is_refused_with_the_first_that_differs(corpora, message):
     with pytest.raises(DataError, match=message):
         join(corpora, name="p")
+
+
+def test_translations_share_their_label():
+    def texts(language, *labels):
+        return Corpus(tuple(Text(("x",), label, str(i)) for i, label in enumerate(labels)), f"c-{language}", language)
+
+    assert len(join([texts("en", "a", None), texts("fr", "a", None)], name="p")) == 2
+    for one, other in (("b", "c"), ("b", None), (None, "b")):
+        with pytest.raises(DataError, match=f"'1' is labelled {one} in c-en but {other} in c-fr"):
+            join([texts("en", "a", one), texts("fr", "a", other)], name="p")

@@ -1,6 +1,6 @@
 import pytest
 
-from crosslens.data.scripts import unsegmented_script
+from crosslens.data.scripts import count_scripts, unsegmented_script
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,7 @@ from crosslens.data.scripts import unsegmented_script
 )
 def test_whole_sentences_in_a_script_without_spaces_are_noticed(words, script):
     assert unsegmented_script(words) == script
+
+
+def test_letters_are_counted_each_time_and_without_their_marks():
+    assert count_scripts(["हिन्दी", "aab", "ba"]) == {"Latn": 5, "Deva": 3}

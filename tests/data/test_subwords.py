@@ -89,11 +89,20 @@ def test_the_labelled_piece_is_the_first_with_a_character():
     assert subwords.labelled.tolist() == subwords.starts[:-1].tolist()
 
 
+@pytest.mark.parametrize("word", ["▁", " "])
+def test_a_word_that_is_nothing_but_the_marker_has_its_label_there(word):
+    (subwords,) = split_words([["the", word, "cat"]], TOKENIZERS["metaspace"])
+    assert TOKENIZERS["metaspace"].convert_ids_to_tokens(subwords.ids.tolist()) == ["▁the", "▁", "▁cat"]
+    assert subwords.labelled.tolist() == [0, 1, 2]
+
+
 def test_endless_words_are_cut_and_counted():
     (subwords,) = split_words([["a", "x" * 500, "b"]], TOKENIZERS["word piece"])
     (plain,) = split_words([["a", "x" * 80, "b"]], TOKENIZERS["word piece"], longest=10)
     assert subwords.cut in (0, 1)  # WordPiece gives words of over 100 letters one unknown token
     assert (plain.cut, np.diff(plain.starts).tolist()) == (1, [1, 10, 1])
+    sentences = [["a"], ["x" * 80, "b", "x" * 80], ["y" * 80]]
+    assert [each.cut for each in split_words(sentences, TOKENIZERS["word piece"], longest=10)] == [0, 2, 1]
 
 
 def test_special_tokens():

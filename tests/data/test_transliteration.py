@@ -183,3 +183,24 @@ def test_scripts_are_those_of_letters():
     assert main_script(["123 !?"]) is None
     assert main_script([""]) is None
     assert script_name("Nkoo") == "Nko"
+
+
+def test_another_spelling_in_the_same_script_is_in_the_same_language(tmp_path):
+    path = table(tmp_path, "a\tb\n")
+    assert transliterate(sentence("aa", "x"), str(path)).language == "ug"
+    assert transliterate(sentence("ئا"), "uyghur-latin").language == "ug-Latn"
+
+
+def test_the_old_form_joins_what_is_in_its_column(tmp_path):
+    """A bar separates the attributes there, so one in a form is escaped."""
+    path = table(tmp_path, "a\tb\n")
+    rows = [
+        f"{n}\t{word}\t_\tX\t_\t_\t0\troot\t_\t{misc}\n"
+        for n, word, misc in ((1, "a", "_"), (2, "a|a", "SpaceAfter=No"), (3, "c", "_"))
+    ]
+    lines = ("# text = a a|ac\n", *rows, "\n")
+    corpus = Corpus((Sentence(("a", "a|a", "c"), upos=("X",) * 3, lines=lines),), "mine", "ug")
+    text, *after, end = transliterate(corpus, str(path))[0].lines
+    assert (text, end) == ("# text = b b|bc\n", "\n")
+    assert [line.split("\t")[1] for line in after] == ["b", "b|b", "c"]
+    assert [line.split("\t")[9] for line in after] == ["Original=a\n", "SpaceAfter=No|Original=a&#124;a\n", "_\n"]

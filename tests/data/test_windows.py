@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crosslens.data.subwords import Subwords
-from crosslens.data.windows import cut_windows
+from crosslens.data.windows import cut_windows, room_for
 from crosslens.errors import EncoderError
 
 SPECIALS = (np.asarray([1]), np.asarray([2]))
@@ -94,3 +94,10 @@ def test_no_room_is_refused(capacity, context):
 def test_a_word_longer_than_a_window_is_refused():
     with pytest.raises(EncoderError, match="a word of 9 subwords"):
         cut_windows([pieces([1, 9, 1])], SPECIALS, capacity=8)
+
+
+@pytest.mark.parametrize("repeat", [1, 2, 3])
+@pytest.mark.parametrize("capacity", [10, 11, 12])
+def test_a_window_has_room_for_as_many_subwords_as_fit_with_the_special_tokens_once(capacity, repeat):
+    room = room_for(SPECIALS, capacity=capacity, repeat=repeat)
+    assert 2 + repeat * room <= capacity < 2 + repeat * (room + 1)

@@ -1,5 +1,7 @@
 """What the corpora of artificial languages say about their words."""
 
+import pytest
+
 from crosslens.lab.laboratory import Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
 
@@ -48,3 +50,25 @@ def test_some_languages_or_all_are_parallel():
     assert {language: some[language].digest for language in some.languages} == {
         language: MADE.corpus(language, sentences=3).digest for language in ("obj", "src")
     }
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_only_test_sets_are_parallel(split):
+    """Of two languages of one grammar, the same numbers have other sentences, with ids of their language."""
+    twins = Laboratory(LaboratorySettings(languages={"a": Language(), "b": Language()}))
+    trees = {}
+    for language in twins.languages:
+        corpus = twins.corpus(language, split=split, sentences=100)
+        assert all(sentence.id.startswith(f"{split}-{language}-") for sentence in corpus.sentences)
+        trees[language] = [(sentence.upos, sentence.heads) for sentence in corpus.sentences]
+    same = sum(a == b for a, b in zip(trees["a"], trees["b"], strict=True))
+    assert same < 20  # 1 by chance, more for short structures
+    parallel = twins.parallel(sentences=100)
+    assert [s.heads for s in parallel["a"].sentences] == [s.heads for s in parallel["b"].sentences]
+
+
+def test_long_sets_of_sentence_pairs_do_not_begin_again():
+    """More premises are drawn where those drawn at first do not suffice."""
+    pairs = [text.segments for text in MADE.pairs("src", split="train", pairs=1500).texts]
+    premises = [premise for premise, _ in pairs]
+    assert len(set(premises)) > 0.8 * len(premises)

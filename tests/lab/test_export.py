@@ -2,8 +2,9 @@
 
 import pytest
 
-from crosslens.corpora.catalogue import list_corpora, load_corpus
-from crosslens.lab.export import pretraining_settings
+from crosslens.corpora.catalogue import find_lab, list_corpora, load_corpus
+from crosslens.corpora.dictionaries import load_dictionary
+from crosslens.lab.export import export, pretraining_settings
 from crosslens.lab.laboratory import DEFAULT_PRESET, SIZES, Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
 from crosslens.lab.presets import PRESETS, find_laboratory
@@ -22,6 +23,14 @@ def test_the_demo_is_the_default_preset_by_another_name():
     assert find_laboratory("demo").name("sov") == find_laboratory().name("sov") == "lab/sov"
 
 
+@pytest.mark.parametrize("preset", ["good-w1", "no-anchors-w20"])
+def test_another_world_is_found_under_the_name_that_it_has(preset):
+    made = find_laboratory(preset)
+    language, found = find_lab(made.name("sov").removeprefix("lab/"))
+    assert (language, found.settings) == ("sov", made.settings)
+    assert found.settings.seed == int(preset.partition("-w")[2])
+
+
 @pytest.mark.parametrize("preset", sorted(PRESETS))
 def test_a_corpus_is_found_under_the_name_that_it_has(preset):
     made = find_laboratory(preset)
@@ -38,3 +47,16 @@ def test_an_encoder_is_pretrained_with_the_seed_of_its_languages(seed):
     languages = {"a": Language(), "b": Language(order="SOV")}
     made = Laboratory(LaboratorySettings(languages=languages, seed=seed))
     assert Pretraining.model_validate(pretraining_settings(made)).seed == seed
+
+
+def test_dictionaries_are_written_from_the_source_language_into_each_other_one(tmp_path):
+    made = Laboratory(
+        LaboratorySettings(languages={name: Language() for name in "abc"}, sentences=1, world={"trees": 30})
+    )
+    export(made, tmp_path / "out")
+    written = {file.name: load_dictionary(file) for file in (tmp_path / "out" / "dictionaries").iterdir()}
+    assert sorted(written) == ["a-b.txt", "a-c.txt"]
+    for target in "bc":
+        pairs = [(source, word) for source, word, _ in written[f"a-{target}.txt"].pairs]
+        assert pairs == made.dictionary("a", target)
+        assert any(source != word for source, word in pairs)

@@ -76,3 +76,27 @@ def test_obliques_are_on_the_side_of_the_object_and_farther_from_the_verb(gramma
             assert verb < obj < obl or obl < obj < verb
             seen += 1
     assert seen > 10
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda grammar: grammar.order)
+def test_auxiliaries_follow_the_verb_where_it_comes_last_and_precede_it_elsewhere(grammar):
+    """As in most languages of the world (Greenberg 1963, universal 16)."""
+    after = set()
+    for tree in TREES:
+        order = grammar.linear(tree)
+        for place, node in enumerate(tree):
+            if node.kind == "auxiliary" and grammar.says(node.kind):
+                after.add(order.index(place) > order.index(node.head))
+    assert after == ({grammar.order.endswith("V")} if grammar.auxiliaries else set())
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda grammar: grammar.order)
+def test_a_surname_follows_its_first_name_at_once(grammar):
+    names = 0
+    for tree in TREES:
+        order = grammar.linear(tree)
+        for place, node in enumerate(tree):
+            if node.relation == "flat":
+                assert order.index(place) == order.index(node.head) + 1
+                names += 1
+    assert names > 10

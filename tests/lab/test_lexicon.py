@@ -107,3 +107,16 @@ def test_the_fraction_of_organisations_asked_for_has_the_name_of_a_place():
         }
         assert len(set(names["place"])) == 5
         assert sum(name in names["place"] for name in names["organisation"]) == round(12 * namesakes)
+
+
+def test_only_content_words_are_false_friends():
+    """Languages take words of preceding ones, but none for determiners, numerals or names."""
+    for seed in range(3):
+        concepts, words = lexicons(false_friends=1, seed=seed)
+        others = [
+            number for number, (kind, _) in enumerate(concepts) if not KINDS[kind].content and kind != "full_stop"
+        ]
+        assert len(others) > 30
+        for place in (1, 2):
+            preceding = {word for lexicon in words[:place] for word in lexicon}
+            assert not {words[place][number] for number in others} & preceding

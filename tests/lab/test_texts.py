@@ -152,6 +152,20 @@ def test_what_there_is_not(laboratory):
         short.pairs("a")
 
 
+@pytest.mark.parametrize("count", [0, DOCUMENT - 1])
+def test_documents_need_sentences_with_nouns(laboratory, count):
+    world = laboratory.world
+    bare, named = (
+        next(tree for tree in world.trees if any(node.kind == "noun" for node in tree) == noun)
+        for noun in (False, True)
+    )
+    pool = [(bare, world.fill(bare, np.zeros((1, len(bare))))[0], np.zeros(len(bare), int))] * 9
+    pool += [(named, world.fill(named, np.zeros((1, len(named))))[0], np.zeros(len(named), int))] * count
+    with pytest.raises(RequestError, match="no topic has 3 sentences with a noun") as refused:
+        draw_documents(world, pool, 1, np.random.default_rng(0))
+    assert "world.trees" in refused.value.hint
+
+
 def test_sentences_with_their_languages_come_once_and_in_one_split():
     laboratory = find_laboratory()
     splits = {split: laboratory.labelled("all", split=split) for split in ("train", "dev", "test")}

@@ -148,7 +148,7 @@ def load_corpus(
             ``.csv`` and ``.jsonl`` files have labelled texts (`crosslens.data.formats.rows`); all others have IOB tags
             (`crosslens.data.formats.iob`). Also a list of texts, a list of lists of words, or a table with the columns
             ``text`` and ``label`` (or ``premise``, ``hypothesis`` and ``label``): a data frame, a mapping of columns,
-            or a `datasets.Dataset`. A `Corpus` is returned unchanged.
+            or a `datasets.Dataset`. A `Corpus` is returned unchanged, with ``language`` if it has none.
         split: default split for names without one.
         language: BCP 47 tag of texts, words, a table or a file; the names of corpora tell theirs.
         data: data folder to search first.
@@ -172,15 +172,17 @@ def load_corpus(
         >>> reviews[1].label, reviews.language
         ('bad', 'fr')
     """
-    if isinstance(name, Corpus) and language in (None, name.language):
-        return name
+    if isinstance(name, Corpus):
+        if name.language is not None and language not in (None, name.language):
+            raise _has_language(name.name, language)
+        return name if language in (None, name.language) else replace(name, language=language)
     if not isinstance(name, str | Path):
         return corpus_of(name, pairs=format is TSV, language=language)
     name = str(name)
     if language is not None and not IN_LANGUAGE.match(name) and _match_name(split_name(name)[0]) is None:
         name = f"{language}={name}"
     elif language is not None:
-        raise RequestError(f"{name} has a language of its own", hint=f"leave out language={language!r}")
+        raise _has_language(name, language)
     bare, cut = split_slice(name)
     of, scheme = split_scheme(bare)
     named = _match_name(bare)
@@ -192,6 +194,10 @@ def load_corpus(
     if not len(corpus):
         raise DataError(f"{name} selects no sentences: {bare} has {len(whole)}")
     return corpus
+
+
+def _has_language(name: str, language: str | None) -> RequestError:
+    return RequestError(f"{name} has a language of its own", hint=f"leave out language={language!r}")
 
 
 def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: Format | None = None) -> list[Corpus]:

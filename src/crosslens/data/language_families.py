@@ -6,6 +6,7 @@ from functools import cache
 from importlib import resources
 
 import langcodes
+from langcodes.tag_parser import LanguageTagError
 
 from crosslens.data.scripts import script_name
 
@@ -35,7 +36,7 @@ def parse_language(tag: str) -> langcodes.Language:
     """
     try:
         return langcodes.Language.get(tag)
-    except langcodes.LanguageTagError:
+    except LanguageTagError:
         return langcodes.Language.make()
 
 

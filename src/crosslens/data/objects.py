@@ -18,7 +18,7 @@ def has_columns(data: object) -> bool:
     return isinstance(data, Mapping) or hasattr(data, "column_names") or hasattr(data, "columns")
 
 
-def corpus_of(data: Any, *, pairs: bool = False, language: str | None = None, split: str | None = None) -> Corpus:
+def corpus_of(data: Any, *, pairs: bool = False, language: str | None = None) -> Corpus:
     """Make a corpus of a Python object.
 
     >>> corpus_of([["Le", "chat", "dort"]], language="fr").words
@@ -31,7 +31,6 @@ def corpus_of(data: Any, *, pairs: bool = False, language: str | None = None, sp
             columns are named as those of a file (`crosslens.data.formats.rows.LAYOUTS`).
         pairs: whether lists of strings are the segments of a text and not the words of a sentence.
         language: BCP 47 tag.
-        split: ``train``, ``dev`` or ``test``.
 
     Returns:
         The corpus, named after its content.
@@ -47,7 +46,7 @@ def corpus_of(data: Any, *, pairs: bool = False, language: str | None = None, sp
         raise DataError(f"a {type(data).__name__} is not a corpus", hint="give a name, a file, texts, words or a table")
     if not len(corpus):
         raise DataError("contains no sentences", file=FILE)
-    return Corpus(corpus.items, f"{FILE}-{corpus.digest[:8]}", language, split)
+    return Corpus(corpus.items, f"{FILE}-{corpus.digest[:8]}", language)
 
 
 def _item(item: Any, number: int, *, pairs: bool) -> Item:

@@ -86,9 +86,8 @@ class Sentence:
     def text(self) -> str:
         """Running text from the source's ``# text`` comment, or else the words joined by spaces."""
         marks = ("# text = ", "# text=")
-        texts = (
-            line.removeprefix(mark).strip() for line in self.lines or () for mark in marks if line.startswith(mark)
-        )
+        lines = [line.removeprefix("\ufeff") for line in self.lines or ()]  # a byte order mark, in the first line
+        texts = (line.removeprefix(mark).strip() for line in lines for mark in marks if line.startswith(mark))
         return next(texts, "") or " ".join(self.words)
 
 

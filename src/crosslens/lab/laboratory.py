@@ -209,7 +209,7 @@ class Laboratory:
             documents: number of documents; None: `SIZES`.
 
         Raises:
-            RequestError: for an unknown language or split.
+            RequestError: for an unknown language or split, or if too few sentences have a noun.
         """
         count, stream, prefix = self._check_request(language, split, documents)
         # The pool of sentences does not depend on the number of documents.
@@ -426,8 +426,8 @@ class Laboratory:
 def _entities(tree: Tree, order: list[int]) -> tuple[str, ...]:
     """IOB2 entity tags of a linearised tree."""
     tags = []
-    for number, place in enumerate(order):
+    for place in order:
         entity = KINDS[tree[place].kind].entity
-        inside = tree[place].relation == "flat" and number and order[number - 1] == tree[place].head
+        inside = tree[place].relation == "flat"  # a surname, which follows its first name in every language
         tags.append("O" if entity is None else f"{'I' if inside else 'B'}-{entity}")
     return tuple(tags)

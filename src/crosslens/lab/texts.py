@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from crosslens.errors import RequestError
 from crosslens.lab.grammar import Node, Tree
 from crosslens.lab.world import World
 
@@ -47,6 +48,9 @@ def draw_documents(
 
     Returns:
         The topic label and the sentences of each document.
+
+    Raises:
+        RequestError: if no topic has enough sentences.
     """
     by_topic: dict[int, list[Meaning]] = {}
     for meaning in meanings:
@@ -54,6 +58,11 @@ def draw_documents(
         if topic is not None:
             by_topic.setdefault(topic, []).append(meaning)
     topics = sorted(topic for topic, sentences in by_topic.items() if len(sentences) >= DOCUMENT)
+    if not topics:
+        raise RequestError(
+            f"no topic has {DOCUMENT} sentences with a noun, as a document needs",
+            hint="increase world.trees or world.longest",
+        )
     documents = []
     for _ in range(count):
         topic = topics[generator.integers(len(topics))]

@@ -108,6 +108,11 @@ REFUSED = {
     "an id that is no number": (block(WORD.format("one", "x", "X", 0, "root")), 1, "unexpected id 'one'"),
     "a range behind its words": (block(*PLAIN, "1-2\tx" + "\t_" * 8), 3, "unexpected id '1-2'"),
     "a range past the end": (block("1-3\tx" + "\t_" * 8, *PLAIN), 1, "ends at 3, after the last word 2"),
+    "a range past the end after a comment": (
+        block("# c", PLAIN[0], "2-3\tx" + "\t_" * 8, PLAIN[1]),
+        3,
+        "ends at 3, after the last word 2",
+    ),
     "ranges that overlap": (
         block("1-2\tx" + "\t_" * 8, PLAIN[0], "2-2\tx" + "\t_" * 8, PLAIN[1]),
         3,

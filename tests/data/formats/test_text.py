@@ -1,7 +1,7 @@
 import pytest
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.text import cut_words, is_word, read_labelled, read_words
+from crosslens.data.formats.text import cut_words, is_word, read, read_labelled, read_lines, read_words
 from crosslens.data.sentence import Text
 from crosslens.errors import CrosslensWarning, DataError
 
@@ -76,3 +76,16 @@ def test_the_label_of_a_text_is_in_the_same_line_of_the_other_file(tmp_path):
     labels.write_text("fra\nfra\n", "utf-8")
     with pytest.raises(DataError, match=r"labels\.txt: 2 labels, but .*raw\.txt has 3 texts"):
         read_labelled(texts, labels)
+
+
+def test_a_text_that_is_cut_into_words_keeps_its_id_and_place(tmp_path):
+    corpus = read_lines(written(tmp_path, "Le chat dort.", "Il pleut."), language="fr")
+    cut = cut_words(corpus)
+    assert [(item.id, item.where.line) for item in cut] == [("1", 1), ("2", 2)]
+    assert (cut.name, cut.language) == (corpus.name, "fr")
+
+
+def test_lines_are_counted_with_the_empty_ones(tmp_path):
+    file = written(tmp_path, "", "Le chat dort .", "  ", "Il pleut .")
+    for corpus in (read(file), read_words(file)):
+        assert [item.where.line for item in corpus] == [2, 4]

@@ -1,8 +1,10 @@
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
+from crosslens.data.corpus import Corpus
 from crosslens.data.formats.rows import MLDOC, SIB200, XNLI
 from crosslens.data.formats.tsv import first_sentences, read
+from crosslens.data.sentence import Text
 from crosslens.errors import DataError
 
 SIB = "index_id\tcategory\ttext\n7\tsports\tThe ball is round.\n3\thealth\tCafe\u0301 au lait.\n"
@@ -125,6 +127,17 @@ def test_documents_are_cut_to_their_first_sentences(tmp_path):
         ("Mr. Smith paid 3.5 pct.", "He left."),
         ("Only one.",),
     ]
+
+
+def test_sentences_of_documents_end_where_they_do_in_their_language():
+    """A number with a full stop is an ordinal in German, and ends a sentence in English."""
+    pytest.importorskip("sentencex")
+    documents = {
+        language: Corpus((Text(("Er kam am 3. Mai an. Sie blieb.",), "GCAT"),), "made", language)
+        for language in ("de", "en")
+    }
+    first = {language: first_sentences(corpus, 1)[0].segments for language, corpus in documents.items()}
+    assert first == {"de": ("Er kam am 3. Mai an.",), "en": ("Er kam am 3.",)}
 
 
 def test_running_text_and_sentences_are_not_mixed_up(tmp_path, toy):

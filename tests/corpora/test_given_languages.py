@@ -1,0 +1,44 @@
+"""Languages that are given with a name, a file or an object."""
+
+from dataclasses import replace
+
+import pytest
+
+from crosslens.corpora.catalogue import load_corpora, load_corpus, load_text
+from crosslens.errors import RequestError
+
+
+@pytest.fixture
+def raw(tmp_path):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "en.txt").write_text("a cat\na dog\n", "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("part", ["", "[:1]", "@latin-cyrillic"])
+def test_raw_text_is_in_the_language_that_is_given(raw, part):
+    script = "-Cyrl" if part.startswith("@") else ""
+    assert load_text(f"raw/en{part}", data=raw).language == f"en{script}"
+    for name in (f"raw/en{part}", f"{raw / 'raw' / 'en.txt'}{part}", f"wo={raw / 'raw' / 'en.txt'}{part}"):
+        assert load_text(name, language="wo", data=raw).language == f"wo{script}"
+    assert load_text(f"lab/sov{part or '[:1]'}", language="wo").language == f"wo{script}"
+
+
+def test_the_language_before_a_path_counts_more_than_its_name(treebanks):
+    (path,) = treebanks.glob("uner/*/fr_pud-ud-test.iob2")
+    assert load_corpus(path).language == "fr"
+    assert load_corpus(f"wo={path}").language == "wo"
+
+
+def test_one_file_in_two_languages_is_two_corpora(treebanks):
+    (path,) = treebanks.glob("ud/*/fr_pud-ud-test.conllu")
+    corpora = load_corpora([f"wo={path}", f"fr={path}", str(path)])
+    assert [(corpus.name, corpus.language) for corpus in corpora] == [(str(path), "wo"), (str(path), "fr")]
+
+
+def test_a_corpus_without_a_language_gets_the_one_that_is_given_and_keeps_the_rest(treebanks):
+    french = load_corpus("ud/fr_pud", data=treebanks)
+    assert load_corpus(french, language="fr") is french
+    assert load_corpus(replace(french, language=None), language="fr") == french
+    with pytest.raises(RequestError, match="ud/fr_pud:test has a language of its own"):
+        load_corpus(french, language="wo")
