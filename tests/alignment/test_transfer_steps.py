@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from crosslens.alignment import transplant as module
 from crosslens.alignment.rotation import fit_rotation
@@ -14,7 +15,7 @@ from crosslens.alignment.vectors import occurrences
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.parallel import load_parallel
 from crosslens.encoders.load import load_encoder
-from crosslens.encoders.readouts.transformer import as_tower, mapping_digest
+from crosslens.encoders.readouts.transformer import as_tower, mapping_digest, rotated
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import EncoderError, RequestError
 from crosslens.report.layers.by_layer import transfer_lines
@@ -250,3 +251,12 @@ def test_a_laboratory_encoder_is_recorded_under_its_given_name(encoder, toy, sid
     asked = {"pair": ("en", "fr"), "train": toy(), "tests": sides[1:], "recipe": RECIPE, "layers": "1"}
     (record,) = transfer_by_layer(laboratory, "pos", **asked, baselines=())
     assert record.encoder == "lab:good"
+
+
+def test_mappings_are_told_apart_by_their_means_and_their_matrix(encoder):
+    readout = as_tower(encoder, 2, seed=1, height=1).readout
+    ones, unit = torch.ones(1, encoder.width), torch.eye(encoder.width)
+    mappings = [(ones, unit), (2 * ones, unit), (ones, unit.flip(0)), (torch.cat([ones, ones]), unit)]
+    digests = [mapping_digest(rotated(readout, means, matrix)) for means, matrix in mappings]
+    assert len(set(digests)) == 4
+    assert mapping_digest(rotated(readout, ones.clone(), unit.clone())) == digests[0]

@@ -47,8 +47,8 @@ class Batch:
     def sentence_states(self, states: torch.Tensor) -> torch.Tensor:
         """Return a state per sentence, ``(sentences, width)``: that of the special token before it, or else after it.
 
-        Some tokenizers, such as Qwen's, add no special token to a sentence. There it is the mean over the subwords,
-        which differs from the state of every word.
+        Some tokenizers, such as Qwen's, add no special token to a sentence. There it is the mean over the subwords of
+        its last window, which differs from the state of every word.
         """
         rows, positions = self._rows(), []
         for first, last in rows:
