@@ -74,6 +74,7 @@ def test_trees_are_decoded_as_well_as_by_another_decoder():
     assert float(out.rsplit("by ", 1)[1].split()[0]) < 1e-9
 
 
+@pytest.mark.slow
 def test_what_measures_a_gpu_runs_without_one():
     batch = "8"
     code, out, err = run(

@@ -141,7 +141,7 @@ def broken(study):
     return study.model_copy(update={"conditions": conditions, "seeds": (1,)})
 
 
-@pytest.mark.parametrize("executor", ["serial", "processes"])
+@pytest.mark.parametrize("executor", ["serial", pytest.param("processes", marks=pytest.mark.slow)])
 def test_a_run_that_fails_stops_no_other_and_is_kept_aside(study, treebanks, tmp_path, executor):
     report = run(broken(study), tmp_path, treebanks, executor=executor)
     (failure,) = report.failed

@@ -123,6 +123,7 @@ def test_all_studies_in_one_store_in_two_orders(pool, alone, treebanks, tmp_path
     check(pool[::-1], tmp_path / "back", alone, treebanks)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 @settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

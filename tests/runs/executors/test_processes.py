@@ -131,6 +131,7 @@ def test_a_worker_that_is_killed_takes_only_its_own_run_along(study, treebanks, 
     assert not run(long, folder, treebanks).failed
 
 
+@pytest.mark.slow
 def test_a_script_without_a_guard_is_told_so_once_and_no_run_has_failed(study, treebanks, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
