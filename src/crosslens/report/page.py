@@ -289,7 +289,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "value": rounded(cell.mean, DECIMALS),
         "std": rounded(cell.std, DECIMALS),
         "seeds": len(cell.by_seed),
-        "left": cell.left_out,
+        "left": len(cell.excluded),
         "lacks": cell.lacks,
     }
     return {name: value for name, value in shown.items() if value}
