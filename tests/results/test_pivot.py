@@ -33,7 +33,11 @@ def test_a_table_says_how_many_seeds_its_numbers_are_means_over():
     (section,) = sections(Results.of(unpaired))
     assert section.note == "mean of 1 seed"
     (section,) = sections(Results.of([*unpaired, score("de", 90.0, seed=1), score("de", 90.0, seed=2)]))
-    assert section.note == "means of 1 to 2 seeds; a difference is over the seeds of both conditions"
+    words = "a difference is over the seeds of both conditions, a mean over those of all its corpora"
+    assert section.note == f"means of 1 to 2 seeds; {words}"
+    apart = [score(target, 90.0, seed=seed) for target, seeds in (("fr", (1, 2)), ("de", (2, 3))) for seed in seeds]
+    (section,) = sections(Results.of(apart))
+    assert section.note == f"means of 1 to 2 seeds; {words}"  # French and German share one
 
 
 def test_a_table_without_scores_says_nothing_of_seeds():

@@ -170,7 +170,7 @@ def _coefficient(correlated: Correlated | None, notes: Notes) -> Cell:
 
 def _same_language(correlated: Sequence[Correlated]) -> str:
     """The sentence of a caption on same-language scores over several corpora; else empty."""
-    corpora = {each.same_language for each in correlated if len(each.same_language) > 1}
+    corpora = {tuple(sorted(each.same_language)) for each in correlated if len(each.same_language) > 1}
     if not corpora:
         return ""
     return " Same-language scores are means over " + "; ".join(" and ".join(names) for names in sorted(corpora)) + "."

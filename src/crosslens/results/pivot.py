@@ -261,15 +261,19 @@ def sections(results: Results) -> Iterator[Section]:
 def _averaged_seeds(scores: Results) -> str:
     """Say how many seeds the numbers of a table are means over, which excludes seeds without a reference."""
     try:
-        averaged = {len(cell.by_seed) for cell in score_cells(scores).compared().values.values()} - {0}
+        compared = score_cells(scores).compared()
     except RequestError:  # there is no table, and its reader is told why
         return ""
+    same, cross, _ = parts_of(compared, scores.records["source"][0].as_py())
+    means = [mean_row(compared, part, column) for part in (same, cross) for column in compared.columns]
+    averaged = {len(cell.by_seed) for cell in (*compared.values.values(), *means)} - {0}
     if not averaged:
         return ""
     fewest, most = min(averaged), max(averaged)
     if fewest == most:
         return f"mean of {most} seed{'s' * (most != 1)}"
-    return f"means of {fewest} to {most} seeds; a difference is over the seeds of both conditions"
+    which = "a difference is over the seeds of both conditions, a mean over those of all its corpora"
+    return f"means of {fewest} to {most} seeds; {which}"
 
 
 def main_scores(results: Results) -> tuple[Results, list[str]]:
