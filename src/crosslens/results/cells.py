@@ -342,8 +342,18 @@ def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
 @remembered
 def encoders_apart(results: Results) -> Results:
     """Give encoders short names, different ones for different encoders, so that records can be grouped by name."""
+    return _renamed(results, ("encoder", "settings"))
+
+
+def training_data_apart(results: Results) -> Results:
+    """Give training corpora of one name different names, so that records can be grouped by name."""
+    return _renamed(results, ("train",))
+
+
+def _renamed(results: Results, columns: Sequence[str]) -> Results:
+    """Name things in these columns as `disambiguated` does."""
     records, named = results.records, disambiguated(results).columns
-    for column in ("encoder", "settings"):
+    for column in columns:
         values, kind = named.coded(column), records[column].type
         if values.values != coded(records[column]).values:
             text = pa.array(values.values, pa.string()).take(pa.array(values.codes))

@@ -10,7 +10,7 @@ from crosslens.results.chart import COLOURS, grammar, inline_data, styled
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
 from crosslens.tasks import main_metric
-from crosslens.tasks.titles import as_printed, metric_name
+from crosslens.tasks.titles import metric_name
 
 if TYPE_CHECKING:
     import altair
@@ -34,9 +34,7 @@ def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair
         RequestError: when the records do not hold both, or too few languages.
     """
     correlated = correlations(results, measures=[measure])
-    panels = {
-        f"{as_printed(name)}, {each.state}": each for name, each in zip(names_of(correlated), correlated, strict=True)
-    }
+    panels = {f"{name}, {each.state}": each for name, each in zip(names_of(correlated), correlated, strict=True)}
     return _panels(panels, x=f"{metric_name(measure)} with the source, mean over layers")
 
 
@@ -48,7 +46,7 @@ def score_against_overlap(results: Results) -> "altair.ConcatChart":
     """
     correlated = correlations(results, measures=list(OVERLAP), coefficient="pearson", outcome="score")
     named = zip(names_of(correlated), correlated, strict=True)
-    panels = {f"{as_printed(name)}, {OVERLAP[each.measure]}": each for name, each in named}
+    panels = {f"{name}, {OVERLAP[each.measure]}": each for name, each in named}
     return _panels(panels, x="subwords seen in the source-language training data, percent")
 
 
