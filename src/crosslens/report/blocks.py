@@ -63,11 +63,7 @@ class Trained:
 
 
 def trained_scores(results: Results) -> list[Trained]:
-    """List main scores by model, training data and test data, in the order of the records.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """List main scores by model, training data and test data, in the order of the records."""
     shown = scores_of(encoders_apart(results))
     kinds = [
         (key, block)

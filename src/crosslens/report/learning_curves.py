@@ -43,11 +43,7 @@ class Curve:
 
 
 def learning_curves(results: Results) -> list[Curve]:
-    """Every kind of model on every corpus for which a model was trained on several amounts of one training corpus.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """Every kind of model on every corpus for which a model was trained on several amounts of one training corpus."""
     results = _by_limit(results)
     sentences = _sentences(results)
     sizes: dict[str, set[int]] = {}
@@ -91,11 +87,7 @@ def amounts(results: Results) -> list[Table]:
 
 
 def learning_curve_figure(results: Results) -> "altair.ConcatChart":
-    """Score by number of training sentences: a panel for each test corpus, a line for each kind of model.
-
-    Raises:
-        RequestError: when no model was trained on several amounts of data; when altair is not installed.
-    """
+    """Score by number of training sentences: a panel for each test corpus, a line for each kind of model."""
     alt = grammar()
     curves = learning_curves(results)
     if not curves:

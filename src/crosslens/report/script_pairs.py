@@ -50,9 +50,6 @@ def script_pairs(results: Results) -> list[Pair]:
 
     Zero-shot, a model is tested on both. Trained on the language, one model was trained and tested on the original and
     another one on the transliterated corpora.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     if not any(_scheme(corpus)[1] for corpus in results.columns.coded("corpus").values if corpus):
         return []
@@ -113,11 +110,7 @@ def scripts(results: Results) -> list[Table]:
 
 
 def script_figure(results: Results) -> "altair.ConcatChart":
-    """Both scores of each pair on one line, one panel for each task and setting.
-
-    Raises:
-        RequestError: when no corpus has scores in two scripts; when altair is not installed.
-    """
+    """Both scores of each pair on one line, one panel for each task and setting."""
     alt = grammar()
     pairs = script_pairs(results)
     if not pairs:

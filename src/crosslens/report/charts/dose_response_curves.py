@@ -26,9 +26,6 @@ def dose_response_curves(results: Results) -> "altair.ConcatChart":
 
     Args:
         results: records of studies whose similarity is of ``changed`` models.
-
-    Raises:
-        RequestError: when no similarity of changed models was measured; when altair is not installed.
     """
     alt = grammar()
     panels: dict[str, list[dict[str, object]]] = {}

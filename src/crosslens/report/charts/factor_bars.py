@@ -19,12 +19,6 @@ def factor_bars(results: Results) -> "altair.VConcatChart":
 
     Conditions are in the paper's order. Black ticks are means over the languages; lines are one standard deviation over
     seeds in both directions.
-
-    Args:
-        results: scores of bilingual encoders.
-
-    Raises:
-        RequestError: when no factor of pretraining was varied; when altair is not installed.
     """
     alt = grammar()
     blocks = factor_blocks(results)

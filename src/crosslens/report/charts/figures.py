@@ -132,16 +132,7 @@ def _renumbered(svg: str) -> str:
 def all_figures(
     results: Results, *, sort: Order = "score", significance: Significance | None = None
 ) -> "dict[str, altair.TopLevelMixin]":
-    """Make every figure that the results fill: name -> chart.
-
-    Args:
-        results: results of one or more studies.
-        sort: order of the languages, as in `Results.sorted`.
-        significance: intervals of scores from finished studies.
-
-    Raises:
-        RequestError: when altair is not installed.
-    """
+    """Make every figure that the results fill: name -> chart."""
     grammar()
     makers: Mapping[str, Callable[[Results], altair.TopLevelMixin]] = {
         "layer-profile": partial(layer_profiles, significance=significance),
@@ -186,9 +177,6 @@ def layer_profiles(
         results: scores.
         significance: intervals of scores from finished studies; else bars show the lowest and highest seed.
         ink: colours for a light or a dark page.
-
-    Raises:
-        RequestError: when no model with re-initialised layers has a reference.
     """
     intervals = profile_intervals(results, significance) if significance else {}
     blocks = score_blocks(results)
@@ -206,11 +194,7 @@ def layer_profiles(
 
 
 def encoders_overlaid(results: Results) -> "altair.ConcatChart":
-    """Layer profiles of several encoders, one over the other, one panel per task and source.
-
-    Raises:
-        RequestError: when no two encoders have re-initialised layers and a common target corpus.
-    """
+    """Layer profiles of several encoders, one over the other, one panel per task and source."""
     panels = {
         as_printed(panel.title(f"source {panel.source}")): panel.profiles
         for panel in encoder_panels(encoders_apart(results))
@@ -227,9 +211,6 @@ def layers_by_target(results: Results) -> "altair.ConcatChart":
 
     One heat map per task, source, encoder and variant of the models, on one scale of colours. Models that were tested
     in their own language only share one, with a row for each language.
-
-    Raises:
-        RequestError: when nothing is compared with a reference.
     """
     alt = grammar()
     maps: dict[str, ComparedScores] = {}
@@ -256,11 +237,7 @@ def _title(block: Block, blocks: Sequence[Block]) -> str:
 
 
 def by_seed(results: Results) -> "altair.FacetChart":
-    """Mean score over the other languages, one point per seed, by task and condition.
-
-    Raises:
-        RequestError: with a single seed.
-    """
+    """Mean score over the other languages, one point per seed, by task and condition."""
     alt = grammar()
     rows = []
     blocks = score_blocks(results)
@@ -293,11 +270,7 @@ ANSWERS = {"accuracy": "true labels", "accuracy_shuffled": "shuffled labels"}
 
 
 def probes_by_layer(results: Results) -> "altair.FacetChart":
-    """Figure 2 of Wu & Dredze (2019): accuracy of linear probes by layer, and with shuffled labels.
-
-    Raises:
-        RequestError: when the records hold no probe.
-    """
+    """Figure 2 of Wu & Dredze (2019): accuracy of linear probes by layer, and with shuffled labels."""
     alt = grammar()
     rows = []
     asked = [block for (measure,), block in results.groups("measure") if measure is not None]
@@ -339,12 +312,7 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
 
 
 def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.LayerChart":
-    """Plot the correlation of gap and similarity by layer, with intervals over languages.
-
-    Raises:
-        RequestError: when the records do not hold both, or too few languages; when all gaps or all similarities are
-            equal in every layer.
-    """
+    """Plot the correlation of gap and similarity by layer, with intervals over languages."""
     alt = grammar()
     correlated = correlations(results, measures=[measure], layers="each")
     rows = [

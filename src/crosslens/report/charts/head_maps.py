@@ -20,12 +20,6 @@ def head_maps(results: Results) -> "altair.VConcatChart":
     """Draw what each ablated head costs: a map for the source language beside one for the other languages.
 
     Both have one scale of colours.
-
-    Args:
-        results: scores.
-
-    Raises:
-        RequestError: when no single head was ablated, or charts cannot be drawn.
     """
     alt = grammar()
     rows = []

@@ -22,12 +22,6 @@ def intervention_profiles(results: Results) -> "altair.VConcatChart":
 
     A row of panels is one task, source and encoder. Bars show the lowest and highest seed. Panels have scales of their
     own, because interventions differ many times in size.
-
-    Args:
-        results: scores.
-
-    Raises:
-        RequestError: when no trained model was changed, or charts cannot be drawn.
     """
     alt = grammar()
     rows = []

@@ -98,11 +98,7 @@ def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
 
 
 def similarity_by_pair(lines: Sequence[Line]) -> "altair.ConcatChart":
-    """Similarity of translations: a heat map of language pairs and layers for each state of the encoders.
-
-    Raises:
-        RequestError: if there is no similarity of translations.
-    """
+    """Similarity of translations: a heat map of language pairs and layers for each state of the encoders."""
     alt = grammar()
     shown = [(line, line.state) for line in lines if line.state and not line.baseline]
     if not shown:
@@ -142,9 +138,6 @@ def similarity_by_language(lines: Sequence[Line]) -> "altair.ConcatChart":
 
     Args:
         lines: from `similarity_lines`; the panels stand in their order.
-
-    Raises:
-        RequestError: if there is no similarity of translations between two languages.
     """
     alt = grammar()
     kinds = [SENTENCE_PAIRS[""], SENTENCE_PAIRS["_length_matched"]]

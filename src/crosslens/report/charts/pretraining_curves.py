@@ -25,9 +25,6 @@ def pretraining_curves(results: Results) -> "altair.ConcatChart":
 
     Args:
         results: records of studies with checkpoints.
-
-    Raises:
-        RequestError: when nothing changed over several checkpoints; when altair is not installed.
     """
     alt = grammar()
     drawn = [each for each in series_of(results) if not each.role and each.onsets()]

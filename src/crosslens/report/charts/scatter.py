@@ -28,11 +28,7 @@ MARGIN = 0.06
 
 
 def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair.ConcatChart":
-    """Figure 3 of Muller et al. (2021): transfer gap against similarity by language.
-
-    Raises:
-        RequestError: when the records do not hold both, or too few languages.
-    """
+    """Figure 3 of Muller et al. (2021): transfer gap against similarity by language."""
     correlated = correlations(results, measures=[measure])
     panels = {
         f"{as_printed(name)}, {each.state}": each for name, each in zip(names_of(correlated), correlated, strict=True)
@@ -41,11 +37,7 @@ def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair
 
 
 def score_against_overlap(results: Results) -> "altair.ConcatChart":
-    """Figure 3 of Wu & Dredze (2019): zero-shot score against the subwords seen in training, by task.
-
-    Raises:
-        RequestError: when the records do not hold both, or too few languages.
-    """
+    """Figure 3 of Wu & Dredze (2019): zero-shot score against the subwords seen in training, by task."""
     correlated = correlations(results, measures=list(OVERLAP), coefficient="pearson", outcome="score")
     named = zip(names_of(correlated), correlated, strict=True)
     panels = {f"{as_printed(name)}, {OVERLAP[each.measure]}": each for name, each in named}

@@ -157,11 +157,7 @@ class Comparison:
 
 @remembered
 def comparisons(results: Results) -> list[Comparison]:
-    """Compare the conditions of each task, encoder, source and split by the main score of the task.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """Compare the conditions of each task, encoder, source and split by the main score of the task."""
     groups = [
         (key, block)
         for key, block in groups_of(scores_of(results), "task", "metric", "encoder", "source", "split")

@@ -51,11 +51,7 @@ class HeadEffects:
 
 
 def head_effects(results: Results) -> list[HeadEffects]:
-    """Find the scores of models in which single heads were ablated.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """Find the scores of models in which single heads were ablated."""
     effects: list[HeadEffects] = []
     for block in changed_after_training(results):
         by_treatment: dict[str, dict[tuple[int, int], Column]] = {}
@@ -69,15 +65,8 @@ def head_effects(results: Results) -> list[HeadEffects]:
 def heads(results: Results, *, significance: Significance | None = None) -> list[Table]:
     """Tabulate the effect of each ablated head: one row per layer, one column per head.
 
-    Args:
-        results: scores of one or more studies.
-        significance: intervals and tests of scores from finished studies.
-
     Returns:
         One table, or none where no single head was ablated.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     effects = head_effects(results)
     if not effects:

@@ -25,15 +25,8 @@ NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 def interventions(results: Results, *, significance: Significance | None = None) -> list[Table]:
     """Tabulate differences to the reference: two rows per intervention, one column per set of layers.
 
-    Args:
-        results: scores of one or more studies.
-        significance: intervals and tests of scores from finished studies.
-
     Returns:
         One table, or none where no trained model was changed.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     blocks = changed_after_training(results)
     if not blocks:
@@ -68,11 +61,7 @@ def interventions(results: Results, *, significance: Significance | None = None)
 
 
 def changed_after_training(results: Results) -> list[Comparison]:
-    """Scores of each task, encoder, source, and recipe or training data, for which trained models were changed.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """Scores of each task, encoder, source, and recipe or training data, for which trained models were changed."""
     return [
         of_variant
         for block in comparisons(results)

@@ -144,9 +144,6 @@ def conclusions(effect: Effect) -> list[Conclusion]:
     A single seed and incomplete conditions support none. Claims about the lowest, the highest or all layers need the
     depth of the encoder.
 
-    Args:
-        effect: Changes against a reference.
-
     Returns:
         Claims in the order in which they are written.
     """

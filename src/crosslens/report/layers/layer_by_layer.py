@@ -75,11 +75,7 @@ def grids(across: Results, measure: str) -> list[Line]:
 
 
 def layer_maps(results: Results, *, measure: str = "cka") -> "altair.ConcatChart":
-    """Heat maps of similarity by layer of both encoders: a row for each language pair, a column for each state.
-
-    Raises:
-        RequestError: if no two different layers were compared.
-    """
+    """Heat maps of similarity by layer of both encoders: a row for each language pair, a column for each state."""
     lines = [line for line in grids(between_layers(results), measure) if not line.baseline]
     if not lines:
         raise RequestError("these results contain no similarity of different layers")
