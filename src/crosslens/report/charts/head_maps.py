@@ -29,9 +29,9 @@ def head_maps(results: Results) -> "altair.VConcatChart":
             name: [
                 {"layer": str(layer), "head": str(head), "value": mean}
                 for layer, head in sorted(effect.columns)
-                if (mean := effect.difference(keys, layer, head).mean) is not None
+                if (mean := effect.block.difference(keys, effect.columns[layer, head]).mean) is not None
             ]
-            for name, keys in effect.parts()
+            for name, keys in effect.block.parts()
         }
         widest = max([LEAST, *(abs(box["value"]) for boxes in panels.values() for box in boxes)])  # pyright: ignore
         scale = alt.Scale(scheme="redblue", domain=[-widest, widest], domainMid=0)
