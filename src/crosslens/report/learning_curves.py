@@ -10,7 +10,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.chart import COLOURS, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, alt, inline_data, styled
 from crosslens.results.record import Results, concatenated
 from crosslens.tasks.titles import as_printed
 from crosslens.unseen.typology import language_name
@@ -88,7 +88,6 @@ def amounts(results: Results) -> list[Table]:
 
 def learning_curve_figure(results: Results) -> "altair.ConcatChart":
     """Score by number of training sentences: a panel for each test corpus, a line for each kind of model."""
-    alt = grammar()
     curves = learning_curves(results)
     if not curves:
         raise RequestError("these results contain no models trained on several amounts of data")

@@ -11,7 +11,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.chart import COLOURS, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, alt, inline_data, styled
 from crosslens.results.record import Results
 from crosslens.scores.intervals import half_width
 from crosslens.tasks.titles import as_printed
@@ -111,7 +111,6 @@ def scripts(results: Results) -> list[Table]:
 
 def script_figure(results: Results) -> "altair.ConcatChart":
     """Both scores of each pair on one line, one panel for each task and setting."""
-    alt = grammar()
     pairs = script_pairs(results)
     if not pairs:
         raise RequestError("these results contain no corpus in two scripts")
@@ -123,7 +122,6 @@ def script_figure(results: Results) -> "altair.ConcatChart":
 
 
 def _panel(pairs: Sequence[Pair], title: str) -> "altair.LayerChart":
-    alt = grammar()
     kinds = (ORIGINAL, TRANSLITERATED)
     rows = [
         {"language": pair.label, "script": kind, "score": cell.mean}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crosslens.errors import RequestError
 from crosslens.formatting import MINUS
 from crosslens.report.table import Cell, Notes, Row, Table
-from crosslens.results.chart import COLOURS, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, alt, inline_data, styled
 from crosslens.results.order import Order
 from crosslens.results.record import Results
 from crosslens.runs.recorded import read_results
@@ -132,7 +132,6 @@ def typology_bars(frame: "pandas.DataFrame") -> "altair.FacetChart":
 
     A language whose class the slides name has it in its label.
     """
-    alt = grammar()
     models = _models(frame)
     several = Counter((row["task"], row["language"]) for row in frame.to_dict("records"))
     rows = [

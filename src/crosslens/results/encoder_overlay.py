@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosslens.errors import RequestError
 from crosslens.results.cells import Cells, Column, Key, groups_of
-from crosslens.results.chart import COLOURS, SHAPES, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, SHAPES, alt, inline_data, styled
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, layer_profile
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
@@ -131,7 +131,6 @@ def overlay_chart(panels: Mapping[str, Sequence[EncoderProfile]]) -> "altair.Con
     Raises:
         RequestError: when altair is not installed.
     """
-    alt = grammar()
     names = list(dict.fromkeys(each.encoder for profiles in panels.values() for each in profiles))
     charts = [_panel(title, profiles, names) for title, profiles in panels.items()]
     return styled(
@@ -140,7 +139,6 @@ def overlay_chart(panels: Mapping[str, Sequence[EncoderProfile]]) -> "altair.Con
 
 
 def _panel(title: str, profiles: Sequence[EncoderProfile], names: Sequence[str]) -> "altair.LayerChart":
-    alt = grammar()
     rows = [point for each in profiles for point in each.points()]
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(names))]
     shapes = [SHAPES[place % len(SHAPES)] for place in range(len(names))]

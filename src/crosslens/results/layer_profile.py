@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosslens.errors import RequestError
 from crosslens.results.cells import Cell, Cells, Column, Key
-from crosslens.results.chart import COLOURS, grammar, inline_data, row_names, styled
+from crosslens.results.chart import COLOURS, alt, inline_data, row_names, styled
 from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 
@@ -177,7 +177,6 @@ def profile_chart(profiles: Sequence[LayerProfile], *, ink: Ink = LIGHT, columns
     Raises:
         RequestError: when altair is not installed.
     """
-    alt = grammar()
     legend = alt.Legend(title=None, orient="bottom", labelColor=ink.muted, columns=1 if len(profiles) == 1 else 3)
     panels = [_panel(profile, ink, legend) for profile in profiles]
     chart = alt.concat(*panels, columns=columns, align="all", spacing=24)
@@ -187,7 +186,6 @@ def profile_chart(profiles: Sequence[LayerProfile], *, ink: Ink = LIGHT, columns
 
 
 def _panel(profile: LayerProfile, ink: Ink, legend: Any) -> "altair.LayerChart":
-    alt = grammar()
     rows = profile.points()
     layers = [_label(column) for column in profile.columns]
     colours = {SAME: ink.same, ZERO_SHOT: ink.zero_shot, TARGET: ink.target}
@@ -226,7 +224,6 @@ def _panel(profile: LayerProfile, ink: Ink, legend: Any) -> "altair.LayerChart":
 
 def _labels(rows: Sequence[Mapping[str, Any]], first: str, x: Any, ink: Ink) -> list[Any]:
     """Differences of the lowest layers in figures, left of their marks and apart from each other."""
-    alt = grammar()
     named = sorted(
         (row for row in rows if row["layers"] == first and row["of"] != TARGET), key=lambda row: row["value"]
     )

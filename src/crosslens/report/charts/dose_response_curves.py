@@ -6,7 +6,7 @@ import numpy as np
 
 from crosslens.errors import RequestError
 from crosslens.report.conditions.dose_response import Doses, doses_of
-from crosslens.results.chart import COLOURS, LONG, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, LONG, alt, inline_data, styled
 from crosslens.results.layer_profile import SAME, ZERO_SHOT
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed, metric_name
@@ -27,7 +27,6 @@ def dose_response_curves(results: Results) -> "altair.ConcatChart":
     Args:
         results: records of studies whose similarity is of ``changed`` models.
     """
-    alt = grammar()
     panels: dict[str, list[dict[str, object]]] = {}
     for doses in doses_of(results):
         for measure in doses.similarity:

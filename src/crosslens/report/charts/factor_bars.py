@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from crosslens.errors import RequestError
 from crosslens.report.conditions.comparison import Comparison
 from crosslens.report.conditions.pretraining_factors import MEAN, factor_blocks, factor_columns, rows_of, target_names
-from crosslens.results.chart import COLOURS, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, alt, inline_data, styled
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
@@ -20,7 +20,6 @@ def factor_bars(results: Results) -> "altair.VConcatChart":
     Conditions are in the paper's order. Black ticks are means over the languages; lines are one standard deviation over
     seeds in both directions.
     """
-    alt = grammar()
     blocks = factor_blocks(results)
     if not blocks:
         raise RequestError("these results contain no encoders whose pretraining was varied")
@@ -30,7 +29,6 @@ def factor_bars(results: Results) -> "altair.VConcatChart":
 
 
 def _panel(block: Comparison, languages: list[str]) -> "altair.LayerChart":
-    alt = grammar()
     several = len(languages) > 1
     columns = factor_columns([block])
     cells = {

@@ -34,6 +34,7 @@ from crosslens.results.chart import (
     COLOURS,
     LONG,
     ComparedScores,
+    alt,
     by_state,
     compared_scores,
     grammar,
@@ -212,7 +213,6 @@ def layers_by_target(results: Results) -> "altair.ConcatChart":
     One heat map per task, source, encoder and variant of the models, on one scale of colours. Models that were tested
     in their own language only share one, with a row for each language.
     """
-    alt = grammar()
     maps: dict[str, ComparedScores] = {}
     blocks = score_blocks(results)
     for block in blocks:
@@ -238,7 +238,6 @@ def _title(block: Block, blocks: Sequence[Block]) -> str:
 
 def by_seed(results: Results) -> "altair.FacetChart":
     """Mean score over the other languages, one point per seed, by task and condition."""
-    alt = grammar()
     rows = []
     blocks = score_blocks(results)
     for block in blocks:
@@ -271,7 +270,6 @@ ANSWERS = {"accuracy": "true labels", "accuracy_shuffled": "shuffled labels"}
 
 def probes_by_layer(results: Results) -> "altair.FacetChart":
     """Figure 2 of Wu & Dredze (2019): accuracy of linear probes by layer, and with shuffled labels."""
-    alt = grammar()
     rows = []
     asked = [block for (measure,), block in results.groups("measure") if measure is not None]
     for block in asked:
@@ -313,7 +311,6 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
 
 def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.LayerChart":
     """Plot the correlation of gap and similarity by layer, with intervals over languages."""
-    alt = grammar()
     correlated = correlations(results, measures=[measure], layers="each")
     rows = [
         {

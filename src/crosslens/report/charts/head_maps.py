@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
 from crosslens.report.conditions.heads import head_effects
-from crosslens.results.chart import DARK, grammar, heat_map, styled
+from crosslens.results.chart import DARK, alt, heat_map, styled
 from crosslens.results.layer_profile import LIGHT
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
@@ -21,7 +21,6 @@ def head_maps(results: Results) -> "altair.VConcatChart":
 
     Both have one scale of colours.
     """
-    alt = grammar()
     rows = []
     for effect in head_effects(results):
         layers = sorted({layer for layer, _ in effect.columns}, reverse=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from crosslens.errors import RequestError
 from crosslens.report.conditions.interventions import changed_after_training
 from crosslens.report.conditions.treatment_effects import treatment_effects
-from crosslens.results.chart import grammar, inline_data, styled
+from crosslens.results.chart import alt, inline_data, styled
 from crosslens.results.layer_profile import LIGHT, SAME, ZERO_SHOT
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
@@ -23,7 +23,6 @@ def intervention_profiles(results: Results) -> "altair.VConcatChart":
     A row of panels is one task, source and encoder. Bars show the lowest and highest seed. Panels have scales of their
     own, because interventions differ many times in size.
     """
-    alt = grammar()
     rows = []
     for block in changed_after_training(results):
         panels = []
@@ -51,7 +50,6 @@ def intervention_profiles(results: Results) -> "altair.VConcatChart":
 
 
 def _panel(points: list[dict[str, object]], order: list[str], title: str) -> "altair.LayerChart":
-    alt = grammar()
     lines = [SAME, ZERO_SHOT]
     legend = alt.Legend(title=None, orient="bottom", direction="horizontal")
     ink, filled = [LIGHT.same, LIGHT.zero_shot], [LIGHT.paper, LIGHT.zero_shot]

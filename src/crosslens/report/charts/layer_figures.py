@@ -15,7 +15,7 @@ from crosslens.results.chart import (
     DARK,
     LONG,
     SENTENCE_PAIRS,
-    grammar,
+    alt,
     heat_map,
     inline_data,
     layer_axis,
@@ -63,7 +63,6 @@ def layer_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
 
 def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
     """A panel for each group, a colour for each encoder, a line style for each baseline."""
-    alt = grammar()
     order = [MEASURED, *ORDER[1:]]
     highest = max(cell.mean or 0.0 for line in lines for cell in line.by_layer.values())
     dash = alt.StrokeDash(
@@ -99,7 +98,6 @@ def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
 
 def similarity_by_pair(lines: Sequence[Line]) -> "altair.ConcatChart":
     """Similarity of translations: a heat map of language pairs and layers for each state of the encoders."""
-    alt = grammar()
     shown = [(line, line.state) for line in lines if line.state and not line.baseline]
     if not shown:
         raise RequestError("these results contain no similarity of translations")
@@ -139,7 +137,6 @@ def similarity_by_language(lines: Sequence[Line]) -> "altair.ConcatChart":
     Args:
         lines: from `similarity_lines`; the panels stand in their order.
     """
-    alt = grammar()
     kinds = [SENTENCE_PAIRS[""], SENTENCE_PAIRS["_length_matched"]]
     rows: dict[str, list[dict]] = {}
     for line in lines:

@@ -6,7 +6,7 @@ import numpy as np
 
 from crosslens.errors import RequestError
 from crosslens.report.conditions.pretraining_steps import Series, series_of
-from crosslens.results.chart import COLOURS, LONG, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, LONG, alt, inline_data, styled
 from crosslens.results.record import Results
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def pretraining_curves(results: Results) -> "altair.ConcatChart":
     Args:
         results: records of studies with checkpoints.
     """
-    alt = grammar()
     drawn = [each for each in series_of(results) if not each.role and each.onsets()]
     if not drawn:
         raise RequestError("these results contain nothing that changed over several steps of pretraining")
@@ -50,7 +49,6 @@ def _rows(series: Series) -> list[dict[str, Any]]:
 
 
 def _panel(series: list[Series], encoder: str) -> "altair.LayerChart":
-    alt = grammar()
     rows = [row for each in series for row in _rows(each)]
     names = [each.name for each in series]
     steps = sorted({row["step"] for row in rows})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from crosslens.formatting import plain
 from crosslens.report.charts.label_places import place_labels
 from crosslens.report.correlations import names_of
-from crosslens.results.chart import COLOURS, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, alt, inline_data, styled
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
 from crosslens.tasks import main_metric
@@ -45,14 +45,12 @@ def score_against_overlap(results: Results) -> "altair.ConcatChart":
 
 
 def _panels(correlated: Mapping[str, Correlated], *, x: str) -> "altair.ConcatChart":
-    alt = grammar()
     charts = [_panel(each, title=title, x=x) for title, each in correlated.items()]
     return styled(alt.concat(*charts, columns=2))
 
 
 def _panel(correlated: Correlated, *, title: str, x: str) -> "altair.LayerChart":
     """One point per language, with its name where there is room, and a least-squares line where both sides vary."""
-    alt = grammar()
     languages = correlated.correlation.languages
     rows = [
         {"language": name, "similarity": correlated.similarities[name], "outcome": correlated.outcomes[name]}

@@ -8,7 +8,7 @@ from crosslens.report.layers.by_layer import Line, means_over_pairs, measures_of
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import with_target_layers
-from crosslens.results.chart import DARK, grammar, heat_map, styled
+from crosslens.results.chart import DARK, alt, heat_map, styled
 from crosslens.results.record import Results, concatenated
 from crosslens.tasks.titles import at_the_start, metric_name
 
@@ -81,11 +81,10 @@ def layer_maps(results: Results, *, measure: str = "cka") -> "altair.ConcatChart
         raise RequestError("these results contain no similarity of different layers")
     states = dict.fromkeys(line.label for line in lines)
     order = sorted(lines, key=lambda line: list(dict.fromkeys(each.group for each in lines)).index(line.group))
-    return styled(grammar().concat(*(_map(line, measure) for line in order), columns=len(states)))
+    return styled(alt.concat(*(_map(line, measure) for line in order), columns=len(states)))
 
 
 def _map(line: Line, measure: str) -> "altair.LayerChart":
-    alt = grammar()
     rows: Sequence[Mapping] = [
         {"layer": layer, "target": target, "value": cell.mean}
         for (layer, target), cell in line.by_layer.items()
