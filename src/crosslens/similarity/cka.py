@@ -185,8 +185,7 @@ def length_matched_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
 
 def pair_up(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> tuple[Centred, Centred]:
-    """Prepare both sides of a comparison.
-    """
+    """Prepare both sides of a comparison."""
     x, y = (side if isinstance(side, Centred) else centre(side) for side in (X, Y))
     if len(x.features) != len(y.features):
         raise RequestError(

@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from crosslens.corpora.collection import SPLITS
-from crosslens.corpora.downloads.arrange import (
-    Arrangement,
-    archives_by_language,
-    choose,
-    place,
-    treebanks,
-    xnli,
-)
+from crosslens.corpora.downloads.arrange import Arrangement, archives_by_language, choose, place, treebanks, xnli
 
 Files = Mapping[str, str | None]
 """Path of a file below the base address -> published SHA-256, or None."""
