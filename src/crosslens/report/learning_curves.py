@@ -3,20 +3,16 @@
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from crosslens.corpora.catalogue import split_slice
 from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.chart import COLOURS, alt, inline_data, styled
+from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.record import Results, concatenated
 from crosslens.tasks.titles import as_printed
 from crosslens.unseen.typology import language_name
-
-if TYPE_CHECKING:
-    import altair
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +82,7 @@ def amounts(results: Results) -> list[Table]:
     return [Table("learning-curves", caption, tuple(models), groups, tuple(notes.texts))]
 
 
-def learning_curve_figure(results: Results) -> "altair.ConcatChart":
+def learning_curve_figure(results: Results) -> Chart:
     """Score by number of training sentences: a panel for each test corpus, a line for each kind of model."""
     curves = learning_curves(results)
     if not curves:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -27,9 +27,6 @@ from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.results.record_settings import settings_of, settings_text
 from crosslens.tasks.titles import metric_name, task_name
-
-if TYPE_CHECKING:
-    import altair
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999")
 """Okabe & Ito's, told apart by the colour-blind; line styles and shapes tell them apart in grey."""
@@ -67,6 +64,9 @@ class _Altair:
 
 alt: Any = _Altair()
 
+Chart: TypeAlias = Any
+"""A chart of altair."""
+
 
 def inline_data(rows: Iterable[Mapping[str, Any]]) -> Any:
     """Return rows as the data of a chart. altair copies lists, and all rows in them, whenever a chart is changed."""
@@ -90,7 +90,7 @@ PAIR = ("source", "target", "partner")
 """Columns that name a pair of languages; for bilingual encoders with their second language."""
 
 
-def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.LayerChart":
+def similarity_chart(results: Results, *, measure: str = "cka") -> Chart:
     """Figures 1 and 2 of Muller et al. (2021): one line per encoder, baselines dashed; bands cover 80 % of the pairs.
 
     Args:
@@ -271,7 +271,7 @@ def done_to(condition: Condition) -> list[str]:
     return [f"layers {reinit.layers} re-initialised" if reinit and whole else condition.label]
 
 
-def score_chart(results: Results) -> "altair.LayerChart | altair.ConcatChart":
+def score_chart(results: Results) -> Chart:
     """Heat map of scores by target and condition for one task; blue: no loss against the reference.
 
     Models that differ in more than the condition have maps side by side, each with its own reference.
@@ -373,7 +373,7 @@ def row_names(rows: Sequence[Key]) -> dict[Key, str]:
     return names
 
 
-def score_map(compared: ComparedScores, *, widest: float) -> "altair.LayerChart":
+def score_map(compared: ComparedScores, *, widest: float) -> Chart:
     """Figure 1 of Wu & Dredze (2019): scores in boxes, coloured by their differences to the reference.
 
     Args:
@@ -414,7 +414,7 @@ def heat_map(
     formats: Mapping[str, str],
     width: int,
     title: str | list[str] = "",
-) -> "altair.LayerChart":
+) -> Chart:
     """A heat map with a number in each box.
 
     Args:

@@ -1,22 +1,17 @@
 """Attention heads ablated one at a time, as maps of layers and heads."""
 
-from typing import TYPE_CHECKING
-
 from crosslens.errors import RequestError
 from crosslens.report.conditions.heads import head_effects
-from crosslens.results.chart import DARK, alt, heat_map, styled
+from crosslens.results.chart import DARK, Chart, alt, heat_map, styled
 from crosslens.results.layer_profile import LIGHT
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
-
-if TYPE_CHECKING:
-    import altair
 
 LEAST = 1.0
 """Difference in points that has the deepest colour at least, so that noise does not look like an effect."""
 
 
-def head_maps(results: Results) -> "altair.VConcatChart":
+def head_maps(results: Results) -> Chart:
     """Draw what each ablated head costs: a map for the source language beside one for the other languages.
 
     Both have one scale of colours.
