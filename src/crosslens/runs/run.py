@@ -153,9 +153,8 @@ class AdaptRun(_IdentifiedRun):
 
     @property
     def identity(self) -> dict[str, Any]:
-        settings = self.settings.identity
         return {
-            "adaptation": settings,
+            "adaptation": self.settings.identity,
             "encoder": self.base.digest,
             "text": self.text.digest,
             "semantics": versions.ADAPTATION,
