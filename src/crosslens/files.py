@@ -85,8 +85,7 @@ def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
                 )
             if path.is_symlink() or (path.is_dir() and not any((path / name).exists() for name in OURS)):
                 raise RequestError(
-                    f"--overwrite: {path} was not written by crosslens",
-                    hint="choose another path, or remove it first",
+                    f"--overwrite: {path} was not written by crosslens", hint="choose another path, or remove it first"
                 )
         _refuse_unwritable(path.parent)
     except OSError as error:

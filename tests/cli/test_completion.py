@@ -51,10 +51,11 @@ def test_files_where_nothing_is_known(complete):
 
 
 def test_names_complete_the_last_of_several():
-    several = Names(lambda: ["ab", "ac", "b"], several=True)
-    values = [item.value for item in several.shell_complete(None, None, "b,a")]
-    assert values == ["b,ab", "b,ac"]
-    assert [item.value for item in Names(lambda: ["ab", "b"]).shell_complete(None, None, "b,a")] == []
+    several = Names("crosslens.cli._names:KINDS", several=True)
+    values = [item.value for item in several.shell_complete(None, None, "tasks,pr")]
+    assert values == ["tasks,probes", "tasks,presets"]
+    one = Names("crosslens.cli._names:KINDS")
+    assert [item.value for item in one.shell_complete(None, None, "tasks,pr")] == []
     assert isinstance(several.shell_complete(None, None, "")[0], CompletionItem)
 
 

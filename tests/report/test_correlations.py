@@ -127,5 +127,5 @@ def test_the_corpora_of_the_source_language_are_named_once_for_all_tasks():
     two = [score("en", 96.0, corpus=corpus, split="test") for corpus in ("ud/en_a", "ud/en_b")]
     parsing = [replace(each, task="parsing", metric="las") for each in (*POS.filter(target=list(SIMILAR)), *two[::-1])]
     (table,) = correlation(POS.filter(target=list(SIMILAR)) + Results.of([*two, *parsing]) + ALIKE)
-    assert table.head == ("pos en", "parsing en")
+    assert table.head == ("POS tagging, source en", "Dependency parsing, source en")
     assert table.caption.endswith(" Same-language scores are means over ud/en_a and ud/en_b.")

@@ -321,23 +321,17 @@ def _records(
     records = []
     for metric, right in scores.items():
         score = Score(metric, right, np.ones(len(right), np.int64), f"{level}:{method}", described["corpus_digest"])
-        low, high = score.interval or (None, None)
         records.append(
             Record(
                 **described,
                 **{"encoder": queries.name, **queries.columns},
+                **score.columns,
                 source=languages[0],
                 target=languages[1],
                 measure=f"{level} {mapping}",
                 **layers,
-                metric=metric,
-                value=score.value,
-                low=low,
-                high=high,
-                n=score.n,
                 seed=seed,
                 settings=settings_text(settings),
-                signature=score.signature,
                 tags={**tags, "crosslens": __version__},
             )
         )

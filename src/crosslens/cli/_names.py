@@ -3,7 +3,8 @@
 The types accept every text; commands check it and suggest similar names.
 """
 
-from collections.abc import Callable, Iterable
+import inspect
+from pkgutil import resolve_name
 
 import click
 from click.shell_completion import CompletionItem
@@ -28,19 +29,21 @@ class Names(click.ParamType):
     """Text that is usually one of some names, or several separated by commas.
 
     Args:
-        known: returns the names; called only for completion.
+        known: place of the names, as ``module:object``, or of a function that lists them; imported only for completion.
         several: whether the text may have several names.
     """
 
     name = "text"
 
-    def __init__(self, known: Callable[[], Iterable[str]], *, several: bool = False) -> None:
+    def __init__(self, known: str, *, several: bool = False) -> None:
         self.known, self.several = known, several
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """List the names that begin with the text after the last comma."""
         before, comma, last = incomplete.rpartition(",") if self.several else ("", "", incomplete)
-        return [CompletionItem(before + comma + name) for name in self.known() if name.startswith(last)]
+        known = resolve_name(self.known)
+        names = known() if inspect.isfunction(known) else known
+        return [CompletionItem(before + comma + name) for name in names if name.startswith(last)]
 
 
 class EncoderName(click.ParamType):
@@ -64,61 +67,21 @@ class EncoderName(click.ParamType):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete folders, and the names of laboratories."""
         if incomplete.startswith("lab"):
-            return [CompletionItem(name) for name in map("lab:{}".format, _presets()) if name.startswith(incomplete)]
+            from crosslens.lab.presets import DESCRIPTIONS
+
+            return [CompletionItem(name) for name in map("lab:{}".format, DESCRIPTIONS) if name.startswith(incomplete)]
         return [CompletionItem(incomplete, type="file")]
 
 
 ENCODER = EncoderName()
 
 
-def _tasks() -> Iterable[str]:
-    from crosslens.tasks import TASKS
-
-    return TASKS
-
-
-def _probes() -> Iterable[str]:
-    from crosslens.probes import PROBES
-
-    return PROBES
-
-
-def _recipes() -> Iterable[str]:
-    from crosslens.training.recipe import RECIPES
-
-    return RECIPES
-
-
-def _measures() -> Iterable[str]:
-    from crosslens.similarity.measures import MEASURES
-
-    return MEASURES
-
-
-def _studies() -> Iterable[str]:
-    from crosslens.studies.study import library
-
-    return library()
-
-
-def _presets() -> Iterable[str]:
-    from crosslens.lab.presets import DESCRIPTIONS
-
-    return DESCRIPTIONS
-
-
-def _corpora() -> Iterable[str]:
-    from crosslens.corpora.catalogue import list_corpora
-
-    return list_corpora()
-
-
-TASK = Names(_tasks)
-PROBE = Names(_probes)
-RECIPE = Names(_recipes)
-MEASURES = Names(_measures, several=True)
-STUDY = Names(_studies)
-PRESET = Names(_presets)
-CORPUS = Names(_corpora)
-CORPORA = Names(_corpora, several=True)
-KIND = Names(lambda: KINDS)
+TASK = Names("crosslens.tasks:TASKS")
+PROBE = Names("crosslens.probes:PROBES")
+RECIPE = Names("crosslens.training.recipe:RECIPES")
+MEASURES = Names("crosslens.similarity.measures:MEASURES", several=True)
+STUDY = Names("crosslens.studies.study:library")
+PRESET = Names("crosslens.lab.presets:DESCRIPTIONS")
+CORPUS = Names("crosslens.corpora.catalogue:list_corpora")
+CORPORA = Names("crosslens.corpora.catalogue:list_corpora", several=True)
+KIND = Names("crosslens.cli._names:KINDS")

@@ -1,15 +1,48 @@
 """Shared command-line options, and functions that parse their values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
+from crosslens.cli._names import CORPORA
 from crosslens.errors import RequestError
 from crosslens.files import allow_overwriting
 
 SEED = click.IntRange(0, 2**63 - 1)
 """Random seeds: what records can hold."""
+
+
+def choice_option(flag: str, choices: Sequence[str], about: str) -> Callable:
+    """Return an option with a few values, the first of which is its default."""
+    return click.option(flag, type=click.Choice(choices), default=choices[0], show_default=True, help=about)
+
+
+def setting_option(about: str) -> Callable:
+    """Return the option ``--set``, whose words `read_settings` parses."""
+    return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=about)
+
+
+def seed_option(about: str) -> Callable:
+    """Return the option ``--seed``; the default is 1."""
+    return click.option("--seed", type=SEED, default=1, show_default=True, help=about)
+
+
+def save_every_option(default: int, about: str) -> Callable:
+    """Return the option ``--save-every``, a number of steps."""
+    return click.option("--save-every", type=click.IntRange(min=1), default=default, show_default=True, help=about)
+
+
+test_option = click.option(
+    "--test",
+    required=True,
+    type=CORPORA,
+    metavar="CORPORA",
+    help="Test corpora, separated by commas; ud/*_pud is all PUD.",
+)
+random_init_option = click.option(
+    "--random-init", metavar="LAYERS", help="Layers to re-initialise first; 0,all gives the untrained encoder."
+)
 
 
 def _existing(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -37,12 +70,10 @@ track_option = click.option(
     " tensorboard=FOLDER or wandb=PROJECT [default: none].",
 )
 
-sort_option = click.option(
+sort_option = choice_option(
     "--sort",
-    type=click.Choice(["score", "family", "script", "name"]),
-    default="score",
-    show_default=True,
-    help="Order of the languages in all tables and figures: the reference model's score, language family, script or"
+    ["score", "family", "script", "name"],
+    "Order of the languages in all tables and figures: the reference model's score, language family, script or"
     " name (tag).",
 )
 
@@ -98,12 +129,10 @@ def _allow(context: click.Context, parameter: click.Parameter, value: str) -> st
     return value
 
 
-last_layer_option = click.option(
+last_layer_option = choice_option(
     "--last-layer",
-    type=click.Choice(["raw", "normalised"]),
-    default="raw",
-    show_default=True,
-    help="States of the last layer: its raw output, or normalised by the final normalisation, as task heads read them.",
+    ["raw", "normalised"],
+    "States of the last layer: its raw output, or normalised by the final normalisation, as task heads read them.",
 )
 
 

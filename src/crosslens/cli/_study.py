@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from crosslens.cli._options import setting_option
+
 if TYPE_CHECKING:
     from crosslens.runs.store import Store
     from crosslens.studies.study import Study
@@ -12,13 +14,7 @@ if TYPE_CHECKING:
 store_option = click.option(
     "--out", required=True, metavar="FOLDER", help="Folder of runs; several studies can share one."
 )
-set_option = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Override of a study setting: encoder=lab:good, seeds=[1,2].",
-)
+set_option = setting_option("Override of a study setting: encoder=lab:good, seeds=[1,2].")
 
 skip_missing_option = click.option(
     "--skip-missing",

@@ -3,7 +3,14 @@
 import click
 
 from crosslens.cli._names import ENCODER
-from crosslens.cli._options import data_option, device_option, out_option, read_settings
+from crosslens.cli._options import (
+    data_option,
+    device_option,
+    out_option,
+    read_settings,
+    save_every_option,
+    setting_option,
+)
 
 
 @click.command("adapt")
@@ -16,14 +23,8 @@ from crosslens.cli._options import data_option, device_option, out_option, read_
     metavar="TEXT",
     help="Raw text: raw/wol, wo=FILE, raw/uig@uyghur-latin. Repeatable, for several languages.",
 )
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a setting, e.g. epochs=5.")
-@click.option(
-    "--save-every",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    help="Number of steps between checkpoints.",
-)
+@setting_option("Override of a setting, e.g. epochs=5.")
+@save_every_option(1000, "Number of steps between checkpoints.")
 @out_option("Folder for the encoder")
 @data_option
 @device_option

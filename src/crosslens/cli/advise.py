@@ -155,10 +155,7 @@ def command(
     click.echo()
     fitted = advice.rule
     if fitted.measured:
-        errors = {
-            "error of an estimate": fitted.error,
-            "error of a constant guess": fitted.constant_error,
-        }
+        errors = {"error of an estimate": fitted.error, "error of a constant guess": fitted.constant_error}
         if fitted.choices:
             errors["regret of the choice"] = fitted.regret
             errors[f"regret of always {fitted.sources[0]}"] = fitted.default_regret

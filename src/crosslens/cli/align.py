@@ -6,7 +6,17 @@ import click
 
 from crosslens.cli._links import links as links_command
 from crosslens.cli._names import CORPORA, CORPUS, ENCODER, RECIPE, TASK
-from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, read_settings, split_names
+from crosslens.cli._options import (
+    choice_option,
+    data_option,
+    device_option,
+    json_option,
+    out_option,
+    read_settings,
+    seed_option,
+    setting_option,
+    split_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +88,7 @@ command.add_command(links_command)
 @method_option
 @baseline_option
 @baseline_seeds_option
-@click.option("--seed", type=SEED, default=1, show_default=True, help="First random seed of the baselines.")
+@seed_option("First random seed of the baselines.")
 @out_option("Folder for results.csv")
 @data_option
 @device_option
@@ -189,18 +199,16 @@ def words(
     help="Parallel sentences that the mapping is learnt from: ud/pud, en=FILE,….",
 )
 @click.option("--test", required=True, metavar="NAME", help="Parallel sentences for testing: tatoeba/fr.")
-@click.option(
+@choice_option(
     "--layers",
-    type=click.Choice(["same", "relative"]),
-    default="same",
-    show_default=True,
-    help="Aligned layers: of the same number, or at the same relative depth, for encoders of different depth.",
+    ["same", "relative"],
+    "Aligned layers: of the same number, or at the same relative depth, for encoders of different depth.",
 )
 @mapping_option
 @method_option
 @baseline_option
 @baseline_seeds_option
-@click.option("--seed", type=SEED, default=1, show_default=True, help="First random seed of the baselines.")
+@seed_option("First random seed of the baselines.")
 @out_option("Folder for results.csv")
 @data_option
 @device_option
@@ -293,23 +301,14 @@ def sentences(
     help="Test corpora of both languages: ud/en_pud,ud/fr_pud; ud/*_pud is all PUD.",
 )
 @click.option("--layers", metavar="LAYERS", help="Layers to train a head on, one model each [default: 0 and all].")
-@click.option(
+@choice_option(
     "--against-layers",
-    type=click.Choice(["same", "relative"]),
-    default="same",
-    show_default=True,
-    help="Mapped layers of --against: of the same number, or at the same relative depth, for encoders of different"
-    " depth.",
+    ["same", "relative"],
+    "Mapped layers of --against: of the same number, or at the same relative depth, for encoders of different depth.",
 )
 @click.option("--recipe", type=RECIPE, metavar="NAME", help="Named training settings; see `crosslens list recipes`.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a recipe or task setting.")
-@click.option(
-    "--seed",
-    type=SEED,
-    default=1,
-    show_default=True,
-    help="Random seed of the trained models, and first random seed of the baselines.",
-)
+@setting_option("Override of a recipe or task setting.")
+@seed_option("Random seed of the trained models, and first random seed of the baselines.")
 @baseline_option
 @baseline_seeds_option
 @out_option("Folder for results.csv")

@@ -7,13 +7,15 @@ import click
 from crosslens.cli._interventions import read_with, reading_options
 from crosslens.cli._names import ENCODER, MEASURES
 from crosslens.cli._options import (
-    SEED,
+    choice_option,
     data_option,
     device_option,
     former_name,
     json_option,
     last_layer_option,
     out_option,
+    random_init_option,
+    seed_option,
     split_names,
 )
 
@@ -40,12 +42,10 @@ if TYPE_CHECKING:
     metavar="ENCODER",
     help="Encoder for the second language of each pair [default: ENCODER].",
 )
-@click.option(
+@choice_option(
     "--layers",
-    type=click.Choice(["same", "relative", "all-pairs"]),
-    default="same",
-    show_default=True,
-    help="Compared layers: of the same number, at the same relative depth, or each layer with each. Encoders of"
+    ["same", "relative", "all-pairs"],
+    "Compared layers: of the same number, at the same relative depth, or each layer with each. Encoders of"
     " different depth need relative or all-pairs.",
 )
 @click.option(
@@ -63,12 +63,10 @@ if TYPE_CHECKING:
     help="Baselines of each measure: shuffled pairs (shuffled), pairs of similar length (length-matched), the encoder"
     " with all layers re-initialised (untrained).",
 )
-@click.option(
+@choice_option(
     "--pooling",
-    type=click.Choice(["mean", "first", "cls", "last", "muller2021-code"]),
-    default="mean",
-    show_default=True,
-    help="Pooling of subword states into a sentence vector.",
+    ["mean", "first", "cls", "last", "muller2021-code"],
+    "Pooling of subword states into a sentence vector.",
 )
 @last_layer_option
 @reading_options
@@ -82,10 +80,8 @@ if TYPE_CHECKING:
 @click.option(
     "--sentences", type=click.IntRange(min=3), help="Number of sentences to compare, from the first [default: all]."
 )
-@click.option(
-    "--random-init", metavar="LAYERS", help="Layers to re-initialise first; 0,all gives the untrained encoder."
-)
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Random seed of the re-initialised layers.")
+@random_init_option
+@seed_option("Random seed of the re-initialised layers.")
 @click.option("--export", metavar="FOLDER", help="Folder for the vectors of every language, as .npy.")
 @out_option("Folder for results.csv")
 @data_option

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crosslens.cli._names import MEASURES
-from crosslens.cli._options import json_option, split_names
+from crosslens.cli._options import choice_option, json_option, split_names
 
 if TYPE_CHECKING:
     from crosslens.similarity.correlate import Coefficient
@@ -23,25 +23,13 @@ if TYPE_CHECKING:
     metavar="NAMES",
     help="Similarity measures.",
 )
-@click.option(
-    "--layers",
-    type=click.Choice(["mean", "each"]),
-    default="mean",
-    show_default=True,
-    help="Correlate the mean over layers, or each layer.",
-)
+@choice_option("--layers", ["mean", "each"], "Correlate the mean over layers, or each layer.")
 @click.option(
     "--control",
     metavar="NAMES",
     help="Partial correlation, controlling for length-ratio, fertility or test-size of the languages.",
 )
-@click.option(
-    "--coefficient",
-    type=click.Choice(["spearman", "pearson", "kendall"]),
-    default="spearman",
-    show_default=True,
-    help="Correlation coefficient.",
-)
+@choice_option("--coefficient", ["spearman", "pearson", "kendall"], "Correlation coefficient.")
 @click.option("--csv", "file", metavar="FILE", help="CSV file for the table.")
 @json_option
 def command(

@@ -14,10 +14,7 @@ def command() -> None:
 
 @command.command("get")
 @click.argument("name")
-@click.option(
-    "--release",
-    help="Release of Universal Dependencies, e.g. 2.14; the papers used 1.4, 2.2, 2.3 and 2.4.",
-)
+@click.option("--release", help="Release of Universal Dependencies, e.g. 2.14; the papers used 1.4, 2.2, 2.3 and 2.4.")
 @click.option(
     "--languages",
     metavar="CODES",

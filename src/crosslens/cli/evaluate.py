@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosslens.cli._interventions import precision_option
-from crosslens.cli._names import CORPORA, ENCODER
-from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option
+from crosslens.cli._names import ENCODER
+from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, test_option
 
 if TYPE_CHECKING:
     from crosslens.encoders.condition import Condition
@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 @click.command("evaluate")
 @click.argument("model")
-@click.option(
-    "--test",
-    required=True,
-    type=CORPORA,
-    metavar="CORPORA",
-    help="Test corpora, separated by commas; ud/*_pud is all PUD.",
-)
+@test_option
 @click.option(
     "--intervene",
     "interventions",

@@ -5,15 +5,18 @@ from typing import Any, Literal
 import click
 
 from crosslens.cli._interventions import intervention_options
-from crosslens.cli._names import CORPORA, CORPUS, ENCODER, RECIPE, TASK
+from crosslens.cli._names import CORPUS, ENCODER, RECIPE, TASK
 from crosslens.cli._options import (
-    SEED,
     data_option,
     device_option,
     json_option,
     out_option,
     read_settings,
+    save_every_option,
+    seed_option,
+    setting_option,
     split_names,
+    test_option,
     track_option,
 )
 from crosslens.encoders.interventions import INTERVENTIONS
@@ -28,13 +31,7 @@ from crosslens.encoders.interventions import INTERVENTIONS
 @click.option(
     "--dev", type=CORPUS, metavar="CORPUS", help="Development data [default: the dev split of the same treebank]."
 )
-@click.option(
-    "--test",
-    required=True,
-    type=CORPORA,
-    metavar="CORPORA",
-    help="Test corpora, separated by commas; ud/*_pud is all PUD.",
-)
+@test_option
 @intervention_options(*INTERVENTIONS.built_in.values())
 @click.option(
     "--recipe",
@@ -42,27 +39,13 @@ from crosslens.encoders.interventions import INTERVENTIONS
     metavar="NAME",
     help="Named training settings; see `crosslens list recipes` [default: muller2021.TASK].",
 )
-@click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a training setting, e.g. epochs=1."
-)
+@setting_option("Override of a training setting, e.g. epochs=1.")
 @click.option("--vectors", metavar="FILE", help="Pretrained word vectors for ENCODER bilstm, in fastText's format.")
-@click.option(
-    "--seed",
-    type=SEED,
-    default=1,
-    show_default=True,
-    help="Random seed of re-initialised layers, task head and data order.",
-)
+@seed_option("Random seed of re-initialised layers, task head and data order.")
 @out_option("Folder for results.csv and run.json")
 @click.option("--keep-model", "keep", flag_value="model", help="Save the fine-tuned model in OUT/model.")
 @click.option("--predictions", metavar="FOLDER", help="Folder for the predictions; must not exist yet.")
-@click.option(
-    "--save-every",
-    type=click.IntRange(min=1),
-    default=500,
-    show_default=True,
-    help="Number of steps between checkpoints in OUT.state, from which the same command resumes.",
-)
+@save_every_option(500, "Number of steps between checkpoints in OUT.state, from which the same command resumes.")
 @track_option
 @data_option
 @device_option

@@ -3,7 +3,7 @@
 import click
 
 from crosslens.cli._names import PRESET
-from crosslens.cli._options import SEED, out_option, read_settings
+from crosslens.cli._options import SEED, out_option, read_settings, setting_option
 
 
 @click.group("lab")
@@ -25,9 +25,7 @@ def command() -> None:
     help="Preset of artificial languages; see `crosslens list presets`.",
 )
 @click.option("--seed", type=SEED, help="Random seed of the world [default: the preset's].")
-@click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a share or size, e.g. anchors=0.5."
-)
+@setting_option("Override of a share or size, e.g. anchors=0.5.")
 @out_option("Output folder")
 def export(preset: str, seed: int | None, settings: tuple[str, ...], out: str) -> None:
     """Write treebanks, texts and dictionaries of artificial languages, and settings for `crosslens pretrain`.

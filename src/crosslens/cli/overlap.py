@@ -2,8 +2,8 @@
 
 import click
 
-from crosslens.cli._names import CORPORA, CORPUS, ENCODER
-from crosslens.cli._options import data_option, json_option, out_option
+from crosslens.cli._names import CORPUS, ENCODER
+from crosslens.cli._options import data_option, json_option, out_option, test_option
 
 
 @click.command("overlap")
@@ -11,13 +11,7 @@ from crosslens.cli._options import data_option, json_option, out_option
 @click.option(
     "--train", required=True, type=CORPUS, metavar="CORPUS", help="Training data of the source language: ud/en_ewt."
 )
-@click.option(
-    "--test",
-    required=True,
-    type=CORPORA,
-    metavar="CORPORA",
-    help="Test corpora, separated by commas; ud/*_pud is all PUD.",
-)
+@test_option
 @out_option("Folder for results.csv")
 @data_option
 @json_option

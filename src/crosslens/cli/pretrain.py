@@ -5,21 +5,21 @@ from pathlib import Path
 
 import click
 
-from crosslens.cli._options import data_option, device_option, out_option, read_settings, track_option
+from crosslens.cli._options import (
+    data_option,
+    device_option,
+    out_option,
+    read_settings,
+    save_every_option,
+    setting_option,
+    track_option,
+)
 
 
 @click.command("pretrain")
 @click.argument("settings_file", metavar="CONFIG")
-@click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override of a setting, e.g. shape.layers=6."
-)
-@click.option(
-    "--save-every",
-    type=click.IntRange(min=1),
-    default=200,
-    show_default=True,
-    help="Number of steps between saved training states.",
-)
+@setting_option("Override of a setting, e.g. shape.layers=6.")
+@save_every_option(200, "Number of steps between saved training states.")
 @track_option
 @out_option("Folder for the encoder")
 @data_option

@@ -8,13 +8,16 @@ import click
 from crosslens.cli._interventions import read_with, reading_options
 from crosslens.cli._names import CORPUS, ENCODER, PROBE
 from crosslens.cli._options import (
-    SEED,
+    choice_option,
     data_option,
     device_option,
     json_option,
     last_layer_option,
     out_option,
+    random_init_option,
     read_settings,
+    seed_option,
+    setting_option,
 )
 
 if TYPE_CHECKING:
@@ -38,26 +41,12 @@ if TYPE_CHECKING:
     metavar="CORPUS",
     help="Development data for the learning-rate schedule [default: a tenth of the training data].",
 )
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Probe setting: sentences=2, pooling=cls.")
-@click.option(
-    "--inputs",
-    type=click.Choice(["scaled", "raw"]),
-    default="scaled",
-    show_default=True,
-    help="Standardised features (variance 1) or raw states.",
-)
+@setting_option("Probe setting: sentences=2, pooling=cls.")
+@choice_option("--inputs", ["scaled", "raw"], "Standardised features (variance 1) or raw states.")
 @last_layer_option
 @reading_options
-@click.option(
-    "--random-init", metavar="LAYERS", help="Layers to re-initialise first; 0,all gives the untrained encoder."
-)
-@click.option(
-    "--seed",
-    type=SEED,
-    default=1,
-    show_default=True,
-    help="Random seed of data order, control task and re-initialised layers.",
-)
+@random_init_option
+@seed_option("Random seed of data order, control task and re-initialised layers.")
 @out_option("Folder for results.csv and confusion.csv")
 @data_option
 @device_option

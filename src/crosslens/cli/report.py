@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crosslens.cli._options import out_option, sort_option
+from crosslens.cli._options import choice_option, out_option, sort_option
 
 if TYPE_CHECKING:
     from crosslens.report.render import Spread
@@ -33,12 +33,10 @@ if TYPE_CHECKING:
     help="Width of the figures at most: 6.8 for the text of a page, 3.3 for a column.",
 )
 @sort_option
-@click.option(
+@choice_option(
     "--spread",
-    type=click.Choice(["none", "std", "interval"]),
-    default="none",
-    show_default=True,
-    help="Add to each number its standard deviation over seeds, or its 95 % confidence interval, with * for"
+    ["none", "std", "interval"],
+    "Add to each number its standard deviation over seeds, or its 95 % confidence interval, with * for"
     " differences that are significant after correction; from results files, differences are not paired by sentence.",
 )
 @click.option(

@@ -5,14 +5,14 @@ import json
 import click
 
 from crosslens.cli._names import CORPUS, TASK
-from crosslens.cli._options import read_settings
+from crosslens.cli._options import read_settings, setting_option
 
 
 @click.command("score")
 @click.argument("task", type=TASK)
 @click.argument("gold", type=CORPUS)
 @click.argument("predicted")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Scoring rule, e.g. relations=full.")
+@setting_option("Scoring rule, e.g. relations=full.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_json: bool) -> None:
     """Score PREDICTED against GOLD with the metrics of TASK, in points from 0 to 100.

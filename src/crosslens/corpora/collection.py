@@ -259,12 +259,7 @@ _ALL: dict[str, Collection] = {
     # In crosslens itself. sample/en: 600 training and 100 dev sentences of English-EWT (train and test); test: 100
     # sentences of PUD in nine languages. Parallel: sample/test
     "sample": Collection(
-        _sample,
-        _read_treebank,
-        _first_part,
-        _sample_sides,
-        licence="CC BY-SA",
-        published="universaldependencies.org",
+        _sample, _read_treebank, _first_part, _sample_sides, licence="CC BY-SA", published="universaldependencies.org"
     ),
     # uner/UNER_English-EWT/en_ewt-ud-train.iob2
     "uner": Collection(

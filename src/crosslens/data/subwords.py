@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 
 LONE_PREFIXES = ("▁", "Ġ", "##", " ")
 """Word boundary and continuation markers, which can be subwords without characters; ByT5's marker is the space."""
+
+_IDS_ALONE: dict[str, Any] = {
+    "add_special_tokens": False,
+    "truncation": False,
+    "padding": False,
+    "return_attention_mask": False,
+    "return_token_type_ids": False,
+    "verbose": False,
+}
+"""Options of a tokenizer for the ids of all subwords and nothing else."""
 
 LONGEST_WORD = 64
 """Maximum number of subwords per word, so that a long URL cannot fill a window."""
@@ -138,15 +148,7 @@ def split_texts(texts: Sequence[str], tokenizer: "PreTrainedTokenizerBase") -> l
         texts: running text.
         tokenizer: tokenizer of the encoder.
     """
-    encoded = tokenizer(
-        list(texts),
-        add_special_tokens=False,
-        truncation=False,
-        padding=False,
-        return_attention_mask=False,
-        return_token_type_ids=False,
-        verbose=False,
-    )["input_ids"]
+    encoded = tokenizer(list(texts), **_IDS_ALONE)["input_ids"]
     subwords = [np.asarray(ids, np.int64) for ids in encoded]
     return [Subwords(ids, np.arange(len(ids) + 1), np.arange(len(ids)), 0, 0) for ids in subwords]
 
@@ -179,16 +181,8 @@ def _tokenized(words: list[str], tokenizer: "PreTrainedTokenizerBase") -> tuple[
         ids = [tokenizer.encode(word, add_special_tokens=False) for word in words]
         return _joined(ids), np.repeat(np.arange(len(words)), list(map(len, ids)))
     starts = range(0, len(words), WORDS_AT_ONCE)
-    encoded = tokenizer(
-        [words[start : start + WORDS_AT_ONCE] for start in starts],
-        is_split_into_words=True,
-        add_special_tokens=False,
-        truncation=False,
-        padding=False,
-        return_attention_mask=False,
-        return_token_type_ids=False,
-        verbose=False,
-    )
+    parts = [words[start : start + WORDS_AT_ONCE] for start in starts]
+    encoded = tokenizer(parts, is_split_into_words=True, **_IDS_ALONE)
     within = _joined(encoded.word_ids(index) for index in range(len(starts)))
     return _joined(encoded["input_ids"]), within + np.repeat(starts, list(map(len, encoded["input_ids"])))
 

@@ -47,9 +47,7 @@ def lab_demo(preset: str, *, seeds: int) -> Demo:
         overrides={"name": f"demo-{preset}", "encoder": f"lab:{preset}", "data": f"lab:{preset}", "seeds": str(seeds)},
     )
     return Demo(
-        study,
-        story(laboratory, depth=depth),
-        pictures=pictures(laboratory, conditions=study.conditions, depth=depth),
+        study, story(laboratory, depth=depth), pictures=pictures(laboratory, conditions=study.conditions, depth=depth)
     )
 
 

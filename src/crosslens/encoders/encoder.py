@@ -120,11 +120,7 @@ class Encoder:
             )
 
     def prepared(
-        self,
-        windows: "Sequence[Window]",
-        corpus: "Corpus | None" = None,
-        *,
-        clean: "CorpusStates | None" = None,
+        self, windows: "Sequence[Window]", corpus: "Corpus | None" = None, *, clean: "CorpusStates | None" = None
     ) -> "Encoder":
         """Prepare interventions on states for a corpus; an encoder without any is returned as it is.
 
@@ -493,13 +489,11 @@ def _recording(encoder: Encoder, outputs: list[torch.Tensor], highest: int | Non
         return list(layer.values()) if isinstance(layer, nn.ModuleDict) else [layer]
 
     first = parts(encoder.layers[0])[0]
-    hooks = [first.register_forward_pre_hook(record_input, with_kwargs=True)]
-    hooks += [parts(layer)[-1].register_forward_hook(record_output) for layer in encoder.layers]
-    try:
+    with ExitStack() as hooks:
+        hooks.enter_context(first.register_forward_pre_hook(record_input, with_kwargs=True))
+        for layer in encoder.layers:
+            hooks.enter_context(parts(layer)[-1].register_forward_hook(record_output))
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 NAMES = frozenset(

@@ -84,6 +84,8 @@ class LaboratorySettings(BaseModel):
 class Laboratory:
     """A set of artificial languages and their corpora, generated from settings.
 
+    A ``language`` is one of `languages`, and a ``split`` ``train``, ``dev`` or ``test``; others raise a `RequestError`.
+
     Args:
         settings: settings that determine all corpora.
         preset: name of the preset, if any.
@@ -93,6 +95,8 @@ class Laboratory:
         self.settings = settings
         self.preset = preset
         self.world = World(settings.world, settings.seed)
+        self._structures: dict[str, list[Tree]] = {}
+        self._inflected: dict[str, np.ndarray] = {}
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -125,7 +129,7 @@ class Laboratory:
         other's and from those of raw text and training sets. So the splits share no sentence and no dependency tree.
 
         Raises:
-            RequestError: for an unknown split, or if the grammar has too few trees.
+            RequestError: if the grammar has too few trees.
         """
         self._check_split(split)
         if split == "train":
@@ -133,10 +137,6 @@ class Laboratory:
         if split not in self._structures:
             self._structures[split] = self.world.draw_trees(f"trees of {split}", accept=self._novelty(split))
         return self._structures[split]
-
-    @cached_property
-    def _structures(self) -> dict[str, list[Tree]]:
-        return {}
 
     def _novelty(self, split: str) -> Callable[[Tree], bool]:
         """Filter for trees whose patterns, in every language, occur neither in raw text nor in preceding splits."""
@@ -154,12 +154,7 @@ class Laboratory:
         the language.
 
         Args:
-            language: one of `languages`.
-            split: ``train``, ``dev`` or ``test``.
             sentences: number of sentences; None: `SIZES`. A smaller number gives a prefix of the same sentences.
-
-        Raises:
-            RequestError: for an unknown language or split.
         """
         count, stream, prefix = self._check_request(language, split, sentences)
         grammar = self._grammar(language)
@@ -172,11 +167,7 @@ class Laboratory:
         return Corpus(tuple(items), name, language, split)
 
     def parallel(self, languages: Sequence[str] | None = None, *, sentences: int | None = None) -> Parallel:
-        """Join the parallel test sets of some languages, or of all.
-
-        Raises:
-            RequestError: for an unknown language.
-        """
+        """Join the parallel test sets of some languages, or of all."""
         selected = languages or self.languages
         return join((self.corpus(language, sentences=sentences) for language in selected), name=self.name("all"))
 
@@ -184,12 +175,7 @@ class Laboratory:
         """List the links between the words of parallel test sentences: (source word, target word), from 0.
 
         Args:
-            source: one of `languages`.
-            target: another one.
             ids: ids of test sentences.
-
-        Raises:
-            RequestError: for an unknown language.
         """
         grammars = [self._grammar(language) for language in (source, target)]
         numbers = [int(id.removeprefix("test-")) - 1 for id in ids]
@@ -201,15 +187,13 @@ class Laboratory:
         return tuple(links[number] for number in numbers)
 
     def documents(self, language: str, *, split: str = "test", documents: int | None = None) -> Corpus:
-        """Generate documents labelled with their topic.
+        """Generate documents labelled with their topic; test sets are parallel across languages.
 
         Args:
-            language: one of `languages`.
-            split: ``train``, ``dev`` or ``test``; test sets are parallel across languages.
             documents: number of documents; None: `SIZES`.
 
         Raises:
-            RequestError: for an unknown language or split, or if too few sentences have a noun.
+            RequestError: if too few sentences have a noun.
         """
         count, stream, prefix = self._check_request(language, split, documents)
         # The pool of sentences does not depend on the number of documents.
@@ -224,13 +208,13 @@ class Laboratory:
     def pairs(self, language: str, *, split: str = "test", pairs: int | None = None) -> Corpus:
         """Generate premises and hypotheses labelled ``entailment``, ``neutral`` or ``contradiction``.
 
+        Test sets are parallel across languages.
+
         Args:
-            language: one of `languages`.
-            split: ``train``, ``dev`` or ``test``; test sets are parallel across languages.
             pairs: number of pairs; None: `SIZES`.
 
         Raises:
-            RequestError: for an unknown language or split, fewer than three nouns, or if no tree allows sentence pairs.
+            RequestError: for fewer than three nouns, or if no tree allows sentence pairs.
         """
         count, stream, prefix = self._check_request(language, split, pairs)
         if self.settings.world.nouns < 3:
@@ -262,11 +246,7 @@ class Laboratory:
 
         Args:
             language: one of `languages`, or ``all``.
-            split: ``train``, ``dev`` or ``test``.
             sentences: number of sentences per language before deduplication; None: `LABELLED`.
-
-        Raises:
-            RequestError: for an unknown language or split.
         """
         items = []
         for label in self.languages if language == "all" else (language,):
@@ -301,11 +281,7 @@ class Laboratory:
         return " ".join(self._forms(language)[concepts[order], marks[order]])
 
     def text(self, language: str, *, sentences: int | None = None) -> list[str]:
-        """Generate raw text, one sentence per line, not parallel across languages.
-
-        Raises:
-            RequestError: for an unknown language.
-        """
+        """Generate raw text, one sentence per line, not parallel across languages."""
         grammar = self._grammar(language)
         count = sentences or self.settings.sentences
         forms = self._forms(language)
@@ -321,11 +297,7 @@ class Laboratory:
         return [lines[i] for i in generator.permutation(count)]
 
     def dictionary(self, source: str, target: str) -> list[tuple[str, str]]:
-        """List word translations, one pair for each concept that both languages express.
-
-        Raises:
-            RequestError: for an unknown language.
-        """
+        """List word translations, one pair for each concept that both languages express."""
         pairs = zip(self.world.concepts, self._lexicon(source), self._lexicon(target), strict=True)
         grammars = [self._grammar(language) for language in (source, target)]
         return [(a, b) for (kind, _), a, b in pairs if kind != "full_stop" and all(g.says(kind) for g in grammars)]
@@ -408,10 +380,6 @@ class Laboratory:
             ]
             self._inflected[language] = np.asarray([lemmas, inflected], object).T
         return self._inflected[language]
-
-    @cached_property
-    def _inflected(self) -> dict[str, np.ndarray]:
-        return {}
 
     def _lexicon(self, language: str) -> list[str]:
         self._grammar(language)

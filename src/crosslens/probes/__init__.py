@@ -11,7 +11,8 @@ from crosslens.probes.text_labels import LanguageIdentification, Topic
 from crosslens.probes.upos import PartsOfSpeech
 from crosslens.settings import choose
 
-_ALL: tuple[Probe, ...] = (LanguageIdentification(), Topic(), PartsOfSpeech())
+# A constant of a class does for a property of the protocol, which pyright denies.
+_ALL: tuple[Probe, ...] = (LanguageIdentification(), Topic(), PartsOfSpeech())  # pyright: ignore[reportAssignmentType]
 PROBES: Registry[Probe] = Registry("probe", {probe.name: probe for probe in _ALL}, contracts=(Probe, BaseModel))
 """Name -> probe with its default settings: the built-in ones, and those of the entry points ``crosslens.probes``."""
 

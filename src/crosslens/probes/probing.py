@@ -215,21 +215,7 @@ def probe(
         for layer, correct in enumerate(right):
             count = np.bincount(item, weights=correct).astype(np.int64)
             score = Score(metric, count, total, rule, corpus.digest)
-            low, high = score.interval or (None, None)
-            records.append(
-                Record(
-                    **columns,
-                    target=answer,
-                    layer=layer,
-                    metric=metric,
-                    value=score.value,
-                    low=low,
-                    high=high,
-                    n=score.n,
-                    signature=score.signature,
-                    tags=tags,
-                )
-            )
+            records.append(Record(**columns, **score.columns, target=answer, layer=layer, tags=tags))
     records.sort(key=lambda record: record.layer or 0)
     return Probed(Results.of(records), confusion, classes)
 

@@ -1,5 +1,7 @@
 """Probes for text labels: language identification and topic."""
 
+from typing import ClassVar
+
 from pydantic import BaseModel, ConfigDict
 
 from crosslens.data.corpus import Corpus
@@ -18,13 +20,10 @@ class _LabelledTexts(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    unit: ClassVar[Unit] = "text"
+
     sentences: FirstSentences = "all"
     pooling: Pooling = "mean"
-
-    @property
-    def unit(self) -> Unit:
-        """``text``."""
-        return "text"
 
     def cut(self, corpus: Corpus) -> Corpus:
         """Select all sentences or the first ones."""
@@ -41,26 +40,12 @@ class LanguageIdentification(_LabelledTexts):
     High accuracy shows that a layer retains language-specific information. The paper reads the first two sentences.
     """
 
-    @property
-    def name(self) -> str:
-        """``langid``."""
-        return "langid"
-
-    @property
-    def about(self) -> str:
-        """Predicted property."""
-        return "the language of a text"
+    name: ClassVar[str] = "langid"
+    about: ClassVar[str] = "the language of a text"
 
 
 class Topic(_LabelledTexts):
     """Probe ``topic``: topic classification."""
 
-    @property
-    def name(self) -> str:
-        """``topic``."""
-        return "topic"
-
-    @property
-    def about(self) -> str:
-        """Predicted property."""
-        return "the topic of a text"
+    name: ClassVar[str] = "topic"
+    about: ClassVar[str] = "the topic of a text"

@@ -1,5 +1,7 @@
 """Probe for universal part-of-speech tags."""
 
+from typing import ClassVar
+
 from pydantic import BaseModel, ConfigDict
 
 from crosslens.data.corpus import Corpus
@@ -12,25 +14,10 @@ class PartsOfSpeech(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    @property
-    def name(self) -> str:
-        """``upos``."""
-        return "upos"
-
-    @property
-    def about(self) -> str:
-        """Predicted property."""
-        return "the part of speech of a word"
-
-    @property
-    def unit(self) -> Unit:
-        """``word``."""
-        return "word"
-
-    @property
-    def pooling(self) -> Pooling:
-        """``first``: the state of the first subword, as for taggers."""
-        return "first"
+    name: ClassVar[str] = "upos"
+    about: ClassVar[str] = "the part of speech of a word"
+    unit: ClassVar[Unit] = "word"
+    pooling: ClassVar[Pooling] = "first"
 
     def cut(self, corpus: Corpus) -> Corpus:
         """Return the corpus unchanged."""

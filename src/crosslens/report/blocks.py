@@ -1,5 +1,6 @@
 """Split scores into blocks that fit one table."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,19 +64,10 @@ class Trained:
 
 
 def trained_scores(results: Results) -> list[Trained]:
-    """List main scores by model, training data and test data, in the order of the records.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """List main scores by model, training data and test data, in the order of the records."""
     shown = scores_of(encoders_apart(results))
-    kinds = [
-        (key, block)
-        for key, block in groups_of(
-            shown, "task", "metric", "condition", "encoder", "split", "partner", "selection", "recipe", "settings"
-        )
-        if key[1] is not None and key[1] == main_metric(key[0])
-    ]
+    columns = ("task", "metric", "condition", "encoder", "split", "partner", "selection", "recipe", "settings")
+    kinds = by_main_metric(groups_of(shown, *columns))
     scores = []
     for (task, metric, *kind), block in kinds:
         condition = condition_of(kind[0])
@@ -91,6 +83,11 @@ def trained_scores(results: Results) -> list[Trained]:
             if train and corpus and not translated_from
         ]
     return scores
+
+
+def by_main_metric(groups: Iterable[tuple[tuple, Results]]) -> list[tuple[tuple, Results]]:
+    """Keep the groups of scores, by task, metric and more, whose metric is the main one of their task."""
+    return [(key, block) for key, block in groups if key[1] is not None and key[1] == main_metric(key[0])]
 
 
 def on_one_layer(results: Results, *, where: bool) -> Results:
@@ -110,11 +107,7 @@ def scores_of(results: Results) -> Results:
 def score_blocks(results: Results) -> list[Block]:
     """Split main scores by task, source, encoder and split, in the order of the records."""
     columns = ("task", "metric", "source", "encoder", "translated_from", "split")
-    groups = [
-        (key, records)
-        for key, records in scores_of(encoders_apart(results)).groups(*columns)
-        if key[1] is not None and key[1] == main_metric(key[0])
-    ]
+    groups = by_main_metric(scores_of(encoders_apart(results)).groups(*columns))
     splits = {key[5] for key, _ in groups}
     blocks = []
     for (task, metric, source, encoder, translated_from, split), records in groups:

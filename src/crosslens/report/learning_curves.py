@@ -4,20 +4,16 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from crosslens.corpora.catalogue import split_slice
 from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.chart import COLOURS, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.record import Results, concatenated
 from crosslens.tasks.titles import as_printed
 from crosslens.unseen.typology import language_name
-
-if TYPE_CHECKING:
-    import altair
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +40,7 @@ class Curve:
 
 
 def learning_curves(results: Results) -> list[Curve]:
-    """Every kind of model on every corpus for which a model was trained on several amounts of one training corpus.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """Every kind of model on every corpus for which a model was trained on several amounts of one training corpus."""
     apart = cells.training_data_apart(results)
     names = dict(zip(*(each.records["train"].to_pylist() for each in (apart, results)), strict=True))
     results = _by_limit(apart)
@@ -97,13 +89,8 @@ def amounts(results: Results) -> list[Table]:
     return [Table("learning-curves", caption, tuple(models), groups, tuple(notes.texts))]
 
 
-def learning_curve_figure(results: Results) -> "altair.ConcatChart":
-    """Score by number of training sentences: a panel for each test corpus, a line for each kind of model.
-
-    Raises:
-        RequestError: when no model was trained on several amounts of data; when altair is not installed.
-    """
-    alt = grammar()
+def learning_curve_figure(results: Results) -> Chart:
+    """Score by number of training sentences: a panel for each test corpus, a line for each kind of model."""
     curves = learning_curves(results)
     if not curves:
         raise RequestError("these results contain no models trained on several amounts of data")
@@ -158,7 +145,10 @@ def _by_limit(results: Results) -> Results:
         limit = _LIMIT.search(settings or "")
         moved: dict[str, str | None] = {}
         if train is not None and limit:
-            moved = {"train": f"{train}{LIMIT}{limit[1]}", "settings": " ".join(_LIMIT.sub("", settings).split()) or None}
+            moved = {
+                "train": f"{train}{LIMIT}{limit[1]}",
+                "settings": " ".join(_LIMIT.sub("", settings).split()) or None,
+            }
         parts.append(records.with_columns(**moved))  # without columns too, so that no part stays encoded
     return concatenated(parts)
 

@@ -13,9 +13,6 @@ def metrics(results: Results) -> list[Table]:
 
     Returns:
         One table for each task that is scored by several metrics.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     shown = scores_of(encoders_apart(results))
     return [table for (task,), scores in shown.groups("task") if task in TASKS for table in _of_task(task, scores)]

@@ -80,9 +80,6 @@ def make_page(
 
     Returns:
         HTML without external references. Equal results give identical pages.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     results = results.sorted(sort)
     scores = _joined([_scores(block, score_cells(block.results)) for block in score_blocks(results)])

@@ -4,21 +4,17 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from crosslens.corpora.catalogue import split_scheme, split_slice
 from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.chart import COLOURS, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.record import Results
 from crosslens.scores.intervals import half_width
 from crosslens.tasks.titles import as_printed
 from crosslens.unseen.typology import language_name
-
-if TYPE_CHECKING:
-    import altair
 
 ORIGINAL, TRANSLITERATED = "original script", "transliterated"
 
@@ -50,9 +46,6 @@ def script_pairs(results: Results) -> list[Pair]:
 
     Zero-shot, a model is tested on both. Trained on the language, one model was trained and tested on the original and
     another one on the transliterated corpora.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     if not any(_scheme(corpus)[1] for corpus in results.columns.coded("corpus").values if corpus):
         return []
@@ -112,13 +105,8 @@ def scripts(results: Results) -> list[Table]:
     return [Table("scripts", caption, head, groups, tuple(notes.texts))]
 
 
-def script_figure(results: Results) -> "altair.ConcatChart":
-    """Both scores of each pair on one line, one panel for each task and setting.
-
-    Raises:
-        RequestError: when no corpus has scores in two scripts; when altair is not installed.
-    """
-    alt = grammar()
+def script_figure(results: Results) -> Chart:
+    """Both scores of each pair on one line, one panel for each task and setting."""
     pairs = script_pairs(results)
     if not pairs:
         raise RequestError("these results contain no corpus in two scripts")
@@ -129,8 +117,7 @@ def script_figure(results: Results) -> "altair.ConcatChart":
     return styled(alt.vconcat(*panels))
 
 
-def _panel(pairs: Sequence[Pair], title: str) -> "altair.LayerChart":
-    alt = grammar()
+def _panel(pairs: Sequence[Pair], title: str) -> Chart:
     kinds = (ORIGINAL, TRANSLITERATED)
     rows = [
         {"language": pair.label, "script": kind, "score": cell.mean}

@@ -78,7 +78,7 @@ class Significance:
         """
         names = ("delta", "delta_low", "delta_high") if is_difference else ("mean", "low", "high")
         intervals: list[Interval] = []
-        for study in cell.studies or {""}:
+        for study in sorted(cell.studies or {""}):
             for row in self.rows.get((study, *(key[name] or "" for name in KEY[1:])), ()):
                 value, low, high = (_number(row[name]) for name in names)
                 same = value is not None and cell.mean is not None and math.isclose(value, cell.mean, abs_tol=CLOSE)

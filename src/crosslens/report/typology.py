@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crosslens.errors import RequestError
 from crosslens.formatting import MINUS
 from crosslens.report.table import Cell, Notes, Row, Table
-from crosslens.results.chart import COLOURS, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.order import Order
 from crosslens.results.record import Results
 from crosslens.runs.recorded import read_results
@@ -19,7 +19,6 @@ from crosslens.studies.typology import NothingToCompare, read_typology, typology
 from crosslens.tasks.titles import as_printed
 
 if TYPE_CHECKING:
-    import altair
     import pandas
 
 CLASSES = ("easy", "intermediate", "hard", "undecided", "not tested")
@@ -127,12 +126,11 @@ def _published(row: Mapping[str, Any]) -> str | None:
     return f"Muller 2022: {', '.join(filter(None, (amount, name)))}"
 
 
-def typology_bars(frame: "pandas.DataFrame") -> "altair.FacetChart":
+def typology_bars(frame: "pandas.DataFrame") -> Chart:
     """Bars of each model by language, one panel per task and class (the bar charts of Muller 2022).
 
     A language whose class the slides name has it in its label.
     """
-    alt = grammar()
     models = _models(frame)
     several = Counter((row["task"], row["language"]) for row in frame.to_dict("records"))
     rows = [

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -27,9 +27,6 @@ from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.results.record_settings import settings_of, settings_text
 from crosslens.tasks.titles import metric_name, task_name
-
-if TYPE_CHECKING:
-    import altair
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999")
 """Okabe & Ito's, told apart by the colour-blind; line styles and shapes tell them apart in grey."""
@@ -56,9 +53,24 @@ def grammar() -> Any:
     return altair
 
 
+class _Altair:
+    """altair, imported when a chart is drawn."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(grammar(), name)
+
+
+alt: Any = _Altair()
+
+Chart: TypeAlias = Any
+"""A chart of altair."""
+
+
 def inline_data(rows: Iterable[Mapping[str, Any]]) -> Any:
     """Return rows as the data of a chart. altair copies lists, and all rows in them, whenever a chart is changed."""
-    return grammar().InlineData(values=tuple(rows))
+    return alt.InlineData(values=tuple(rows))
 
 
 def main_measure(results: Results) -> str:
@@ -78,7 +90,7 @@ PAIR = ("source", "target", "partner")
 """Columns that name a pair of languages; for bilingual encoders with their second language."""
 
 
-def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.LayerChart":
+def similarity_chart(results: Results, *, measure: str = "cka") -> Chart:
     """Figures 1 and 2 of Muller et al. (2021): one line per encoder, baselines dashed; bands cover 80 % of the pairs.
 
     Args:
@@ -89,7 +101,6 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> "altair.Layer
         RequestError: when the records hold no such similarity; when no language pair was measured with all encoders;
             when altair is not installed.
     """
-    alt = grammar()
     kinds = {measure + ending: kind for ending, kind in SENTENCE_PAIRS.items()}
     rows, pairs = [], []  # pairs: those of each state
     for state, records in by_state(results.filter(metric="similarity", measure=list(kinds), target_layer=None)):
@@ -149,15 +160,10 @@ def similarity_style(encoders: Sequence[str], **legend: Any) -> SimilarityStyle:
         encoders: names of the encoders and states, in the order of the legend.
         legend: options of the legends, as altair calls them.
     """
-    alt = grammar()
     title, bold = "encoder", alt.Legend(symbolOpacity=1, **legend)
     return SimilarityStyle(
         alt.Color(
-            "encoder:N",
-            sort=encoders,
-            title=title,
-            legend=bold,
-            scale=alt.Scale(domain=encoders, range=list(COLOURS)),
+            "encoder:N", sort=encoders, title=title, legend=bold, scale=alt.Scale(domain=encoders, range=list(COLOURS))
         ),
         alt.Shape(
             "encoder:N", sort=encoders, title=title, legend=bold, scale=alt.Scale(domain=encoders, range=list(SHAPES))
@@ -182,7 +188,6 @@ def similarity_curves(base: Any, y: Any, style: SimilarityStyle, *, size: int, t
         size: area of a point, in pixels; lines are as thick as suits it.
         tooltip: further columns to show under the pointer.
     """
-    alt = grammar()
     precise = [alt.Tooltip(f"{name}:Q", format="d" if name == "pairs" else ".3f") for name in ("value", *tooltip)]
     tip = ["encoder:N", "sentences:N", "layer:Q", *precise]
     lines = base.mark_line(strokeWidth=size**0.5 / 2.8).encode(y, style.colour, style.dash, tooltip=tip)
@@ -266,7 +271,7 @@ def done_to(condition: Condition) -> list[str]:
     return [f"layers {reinit.layers} re-initialised" if reinit and whole else condition.label]
 
 
-def score_chart(results: Results) -> "altair.LayerChart | altair.ConcatChart":
+def score_chart(results: Results) -> Chart:
     """Heat map of scores by target and condition for one task; blue: no loss against the reference.
 
     Models that differ in more than the condition have maps side by side, each with its own reference.
@@ -277,7 +282,6 @@ def score_chart(results: Results) -> "altair.LayerChart | altair.ConcatChart":
     Raises:
         RequestError: when nothing is compared with a reference; when altair is not installed.
     """
-    alt = grammar()
     variants = compared_scores(results)
     widest = max(scores.widest for scores in variants)
     maps = [score_map(scores, widest=widest) for scores in variants]
@@ -369,14 +373,13 @@ def row_names(rows: Sequence[Key]) -> dict[Key, str]:
     return names
 
 
-def score_map(compared: ComparedScores, *, widest: float) -> "altair.LayerChart":
+def score_map(compared: ComparedScores, *, widest: float) -> Chart:
     """Figure 1 of Wu & Dredze (2019): scores in boxes, coloured by their differences to the reference.
 
     Args:
         compared: scores and differences.
         widest: the difference of the deepest colour, in points.
     """
-    alt = grammar()
     reinit = all(column.condition.reinit or column.condition.is_reference for column in compared.columns)
     labels = {column: short_label(replace(column, variant="")) for column in compared.columns}
     rows = [
@@ -411,7 +414,7 @@ def heat_map(
     formats: Mapping[str, str],
     width: int,
     title: str | list[str] = "",
-) -> "altair.LayerChart":
+) -> Chart:
     """A heat map with a number in each box.
 
     Args:
@@ -424,7 +427,6 @@ def heat_map(
         width: of a box, in pixels.
         title: of the map; a list of lines.
     """
-    alt = grammar()
     base = alt.Chart(inline_data(rows), title=title).encode(x, y)
     numbers = [alt.Tooltip(f"{name}:Q", format=form) for name, form in formats.items()]
     boxes = base.mark_rect().encode(colour, tooltip=[y.shorthand, x.shorthand, *numbers])
@@ -443,7 +445,6 @@ def short_label(column: Column) -> str:
 
 def layer_axis() -> Any:
     """Layers from left to right."""
-    alt = grammar()
     return alt.X("layer:Q", title="layer (0: embeddings)", axis=alt.Axis(tickMinStep=1, format="d"))
 
 
@@ -458,7 +459,6 @@ def styled(
         title: further options of all titles.
         background: colour behind the chart.
     """
-    alt = grammar()
     text = {"labelFontSize": 11, "titleFontSize": 11}
     config = alt.Config(
         background=background,

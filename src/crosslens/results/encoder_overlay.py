@@ -2,17 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crosslens.errors import RequestError
 from crosslens.results.cells import Cells, Column, Key, groups_of
-from crosslens.results.chart import COLOURS, SHAPES, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, SHAPES, Chart, alt, inline_data, styled
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, layer_profile
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
-
-if TYPE_CHECKING:
-    import altair
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +119,12 @@ def _scored(profile: LayerProfile) -> set[Key]:
     return {row for row in profile.scores.rows if profile.scores.get(row, reference).by_seed}
 
 
-def overlay_chart(panels: Mapping[str, Sequence[EncoderProfile]]) -> "altair.ConcatChart":
+def overlay_chart(panels: Mapping[str, Sequence[EncoderProfile]]) -> Chart:
     """Draw encoders over each other: filled marks for zero-shot means, hollow ones for the source language.
 
     Args:
         panels: title of a panel -> its encoders.
-
-    Raises:
-        RequestError: when altair is not installed.
     """
-    alt = grammar()
     names = list(dict.fromkeys(each.encoder for profiles in panels.values() for each in profiles))
     charts = [_panel(title, profiles, names) for title, profiles in panels.items()]
     return styled(
@@ -139,8 +132,7 @@ def overlay_chart(panels: Mapping[str, Sequence[EncoderProfile]]) -> "altair.Con
     )
 
 
-def _panel(title: str, profiles: Sequence[EncoderProfile], names: Sequence[str]) -> "altair.LayerChart":
-    alt = grammar()
+def _panel(title: str, profiles: Sequence[EncoderProfile], names: Sequence[str]) -> Chart:
     rows = [point for each in profiles for point in each.points()]
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(names))]
     shapes = [SHAPES[place % len(SHAPES)] for place in range(len(names))]

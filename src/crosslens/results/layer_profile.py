@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crosslens.errors import RequestError
 from crosslens.results.cells import Cell, Cells, Column, Key
-from crosslens.results.chart import COLOURS, grammar, inline_data, row_names, styled
+from crosslens.results.chart import COLOURS, Chart, alt, inline_data, row_names, styled
 from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
-
-if TYPE_CHECKING:
-    import altair
 
 SAME, ZERO_SHOT, TARGET = "same language", "zero-shot, mean", "zero-shot, one language"
 """What a point of the profile is: the source language, the mean over the others, or one of them."""
@@ -166,18 +163,14 @@ LIGHT = Ink("#1f2328", "#59636e", "#e6e6e6", "#cdd2d8", "#ffffff", COLOURS[1], C
 DARK = Ink("#e6edf3", "#9198a1", "#30363d", "#4b535d", "#0d1117", COLOURS[5], COLOURS[4])
 
 
-def profile_chart(profiles: Sequence[LayerProfile], *, ink: Ink = LIGHT, columns: int = 2) -> "altair.ConcatChart":
+def profile_chart(profiles: Sequence[LayerProfile], *, ink: Ink = LIGHT, columns: int = 2) -> Chart:
     """Draw layer profiles side by side: hollow marks for the source language, filled ones for the zero-shot mean.
 
     Args:
         profiles: one for each panel.
         ink: `LIGHT` or `DARK`.
         columns: number of panels in a row.
-
-    Raises:
-        RequestError: when altair is not installed.
     """
-    alt = grammar()
     legend = alt.Legend(title=None, orient="bottom", labelColor=ink.muted, columns=1 if len(profiles) == 1 else 3)
     panels = [_panel(profile, ink, legend) for profile in profiles]
     chart = alt.concat(*panels, columns=columns, align="all", spacing=24)
@@ -186,8 +179,7 @@ def profile_chart(profiles: Sequence[LayerProfile], *, ink: Ink = LIGHT, columns
     return styled(chart, axis=axis, title=title | {"subtitleFontSize": 11}, background=ink.paper)
 
 
-def _panel(profile: LayerProfile, ink: Ink, legend: Any) -> "altair.LayerChart":
-    alt = grammar()
+def _panel(profile: LayerProfile, ink: Ink, legend: Any) -> Chart:
     rows = profile.points()
     layers = [_label(column) for column in profile.columns]
     colours = {SAME: ink.same, ZERO_SHOT: ink.zero_shot, TARGET: ink.target}
@@ -226,7 +218,6 @@ def _panel(profile: LayerProfile, ink: Ink, legend: Any) -> "altair.LayerChart":
 
 def _labels(rows: Sequence[Mapping[str, Any]], first: str, x: Any, ink: Ink) -> list[Any]:
     """Differences of the lowest layers in figures, left of their marks and apart from each other."""
-    alt = grammar()
     named = sorted(
         (row for row in rows if row["layers"] == first and row["of"] != TARGET), key=lambda row: row["value"]
     )

@@ -61,7 +61,6 @@ class Score(Question):
 
     @property
     def about(self) -> str:
-        """The corpus."""
         return self.corpus.name
 
 
@@ -82,7 +81,6 @@ class IntervenedScore(Score):
 
     @property
     def about(self) -> str:
-        """The corpus and the condition."""
         return f"{self.corpus.name} under {Condition.parse(self.condition).label}"
 
 
@@ -151,7 +149,6 @@ class Similarity(Question):
 
     @property
     def about(self) -> str:
-        """The pair and the measure."""
         return f"{self.source}-{self.target} {self.measure} on {self.corpus}"
 
 
@@ -174,7 +171,6 @@ class IntervenedSimilarity(Similarity):
 
     @property
     def about(self) -> str:
-        """The pair, the measure and the condition."""
         return f"{super().about} under {Condition.parse(self.condition).label}"
 
 
@@ -206,7 +202,6 @@ class ProbeQuestion(Question):
 
     @property
     def about(self) -> str:
-        """The probe and the test corpus."""
         return f"{self.name} on {self.test.name}"
 
 
@@ -228,7 +223,6 @@ class Overlap(Question):
 
     @property
     def about(self) -> str:
-        """The two corpora."""
         return f"subwords of {self.test.name} in {self.train.name}"
 
 
@@ -241,7 +235,6 @@ class Perplexity(Question):
 
     @property
     def about(self) -> str:
-        """The name of the measure."""
         return "perplexity"
 
 

@@ -117,7 +117,6 @@ class PretrainRun(_IdentifiedRun):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Settings and texts."""
         settings = self.settings.model_dump(mode="json", exclude={"corpora"}, exclude_defaults=True)
         order = order_of(self.settings.corpora)
         return {"pretraining": settings, "texts": self.texts, "semantics": versions.PRETRAINING, **order}
@@ -129,7 +128,6 @@ class PretrainRun(_IdentifiedRun):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Columns of the encoder."""
         return {"run": self.id, "encoder": self.name, "partner": self.partner, **self.condition.columns}
 
 
@@ -155,10 +153,8 @@ class AdaptRun(_IdentifiedRun):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Settings, encoder and text."""
-        settings = self.settings.identity
         return {
-            "adaptation": settings,
+            "adaptation": self.settings.identity,
             "encoder": self.base.digest,
             "text": self.text.digest,
             "semantics": versions.ADAPTATION,
@@ -171,7 +167,6 @@ class AdaptRun(_IdentifiedRun):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Columns of the encoder."""
         return {"run": self.id, "encoder": self.base.name, "partner": self.partner, **self.condition.columns}
 
 
@@ -193,7 +188,6 @@ class EncoderRun(_IdentifiedRun):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Encoder, condition and seed."""
         return {"encoder": self.base.digest, "condition": described_condition(self.condition), "seed": self.seed}
 
     @property
@@ -203,7 +197,6 @@ class EncoderRun(_IdentifiedRun):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Columns of the encoder."""
         return _of_encoder(self)
 
 
@@ -249,7 +242,6 @@ class ModelRun(_IdentifiedRun):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Columns of encoder, data and recipe."""
         training = self.training
         return {
             **_of_encoder(self),

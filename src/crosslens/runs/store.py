@@ -47,7 +47,7 @@ RUNS_IN_MEMORY = 64
 
 
 class Store:
-    """A folder of runs.
+    """A folder of runs. Methods that read runs and plans raise `StoreError` for files that are missing or damaged.
 
     Args:
         folder: folder of the store; created if missing.
@@ -85,11 +85,7 @@ class Store:
         return sorted(entry.name for entry in entries if RUN_ID.fullmatch(entry.name) and entry.is_dir())
 
     def describe(self, run: str) -> dict[str, Any]:
-        """Read ``run.json`` of a finished run.
-
-        Raises:
-            StoreError: when the file is damaged.
-        """
+        """Read ``run.json`` of a finished run."""
         path = self.path(run) / "run.json"
         described = _read_json(path, hint := f"remove {self.path(run)} to repeat the run")
         identity = described.get("identity")
@@ -102,30 +98,18 @@ class Store:
         return described
 
     def identities(self) -> dict[str, dict[str, Any]]:
-        """Read the identity of each finished run: run id -> identity.
-
-        Raises:
-            StoreError: when a file is damaged.
-        """
+        """Read the identity of each finished run: run id -> identity."""
         return {run: self.describe(run)["identity"] for run in self.ids()}
 
     def answers(self, run: str) -> Results:
-        """Read all records of a finished run.
-
-        Raises:
-            StoreError: when the file is damaged.
-        """
+        """Read all records of a finished run."""
         try:
             return read_results(self.path(run) / "records.parquet")
         except DataError as error:
             raise StoreError(error.message, hint=f"remove {self.path(run)} to repeat the run") from None
 
     def answered(self, run: str) -> set[str]:
-        """Return the ids of the answered questions of a published run.
-
-        Raises:
-            StoreError: when the file is damaged.
-        """
+        """Return the ids of the answered questions of a published run."""
         return set(self.answers(run).records["question"].to_pylist())
 
     def collect(self, study: str) -> Results:
@@ -200,9 +184,6 @@ class Store:
         Args:
             asked: the run and its questions.
             models: whether a run that fine-tunes is finished only with the weights of its model.
-
-        Raises:
-            StoreError: when a file of the run is missing or damaged.
         """
         if not self.path(asked.run.id).is_dir():
             return asked
@@ -305,9 +286,6 @@ class Store:
 
         Args:
             run: run id, or several with spaces, whose scores are averaged (`collect`).
-
-        Raises:
-            StoreError: when the file is missing or damaged.
         """
         if len(run.split()) > 1:
             return mean_counts([self.counts(each) for each in run.split()])
@@ -349,9 +327,6 @@ class Store:
         ``missing`` (corpora that were missing, and the parts of the study left out because of them), ``models`` (ids of
         the runs whose models are kept), and ``asked`` (the `Asked.view` of each run, in order). ``missing`` and
         ``models`` are not in plans of earlier versions.
-
-        Raises:
-            StoreError: when the plan is missing or damaged.
         """
         path = self.folder / "studies" / study / "plan.json"
         planned = _read_json(

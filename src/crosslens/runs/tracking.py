@@ -37,10 +37,7 @@ class Tracker:
 
     def evaluated(self, step: int, results: Results) -> None:
         """Log test scores as ``test/CORPUS/METRIC``."""
-        self.log(
-            step,
-            {f"test/{row.corpus}/{row.metric}": row.value for row in results if row.value is not None},
-        )
+        self.log(step, {f"test/{row.corpus}/{row.metric}": row.value for row in results if row.value is not None})
 
 
 @contextmanager

@@ -6,6 +6,7 @@ true positives over predicted plus gold spans.
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,13 @@ class Score:
     def interval(self) -> tuple[float, float] | None:
         """95 % percentile bootstrap interval over sentences, in points; None for fewer than two sentences."""
         return bootstrap_interval(self.numerator, self.denominator)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Columns of `crosslens.results.record.Record` that hold the score."""
+        low, high = self.interval or (None, None)
+        numbers = {"value": self.value, "low": low, "high": high, "n": self.n}
+        return {"metric": self.metric, **numbers, "signature": self.signature}
 
 
 def bootstrap_interval(

@@ -62,7 +62,5 @@ def sample_of(seeds: Sequence[Any]) -> Sample:
     if not all(isinstance(seed, Unpaired) for seed in seeds):
         return crossed(np.stack(seeds))
     return Sample(
-        np.array([seed.value for seed in seeds]),
-        float(np.mean([seed.variance for seed in seeds])),
-        SENTENCES,
+        np.array([seed.value for seed in seeds]), float(np.mean([seed.variance for seed in seeds])), SENTENCES
     )

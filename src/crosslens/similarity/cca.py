@@ -15,15 +15,8 @@ def svcca(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     The mean is over the smaller number of directions. With few sentences and many directions even unrelated sentences
     score high, so compare with the value for shuffled sentences.
 
-    Args:
-        X: ``(n, d)``, one row per sentence.
-        Y: ``(n, e)``, the same sentences in the same order.
-
     Returns:
         0 to 1; NaN if a side is constant or contains NaN.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     u, v = _directions(x), _directions(y)
@@ -37,16 +30,9 @@ def pwcca(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
     Not symmetric, and a rotation of X changes the weights. Directions are chosen as in `svcca`.
 
-    Args:
-        X: ``(n, d)``, one row per sentence.
-        Y: ``(n, e)``, the same sentences in the same order.
-
     Returns:
         0 to 1; NaN if a side is constant or contains NaN. Also NaN unless there are more sentences than directions on
         both sides together: some correlations are otherwise 1 for any sentences, with arbitrary weights.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     u, v = _directions(x), _directions(y)

@@ -144,13 +144,6 @@ def shuffled_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
     Over all n! orders the mean of ``trace(K P L Pᵀ)`` for centred Gram matrices is ``trace(K) trace(L) / (n - 1)``,
     so this baseline is exact and needs no sampling.
-
-    Args:
-        X: ``(n, d)``.
-        Y: ``(n, e)``.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     expected = x.squares.sum() * y.squares.sum() / max(len(x.features) - 1, 1)
@@ -192,11 +185,7 @@ def length_matched_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
 
 def pair_up(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> tuple[Centred, Centred]:
-    """Prepare both sides of a comparison.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
-    """
+    """Prepare both sides of a comparison."""
     x, y = (side if isinstance(side, Centred) else centre(side) for side in (X, Y))
     if len(x.features) != len(y.features):
         raise RequestError(

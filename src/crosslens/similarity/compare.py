@@ -140,16 +140,7 @@ def compare(
 
             records: dict[tuple[str, str], list[Record]] = {}
             compared = _compared(
-                first,
-                second,
-                parallel,
-                wanted,
-                paired,
-                chosen,
-                pooling,
-                last_layer,
-                interval,
-                after_reading,
+                first, second, parallel, wanted, paired, chosen, pooling, last_layer, interval, after_reading
             )
             for pair, similarities in compared:
                 records[pair] = similarities

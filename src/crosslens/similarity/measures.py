@@ -25,7 +25,8 @@ class Measure:
     """Similarity measure of two representations of the same sentences; higher means more similar.
 
     Attributes:
-        compute: function of two centred representations.
+        compute: function of two centred representations, ``(n, d)`` and ``(n, e)``, with one row per sentence in the
+            same order. It refuses different numbers of rows.
         invariant: transformations of one side that leave the value unchanged: ``rotation``, ``scaling``,
             ``translation``.
         low: smallest value.

@@ -17,9 +17,6 @@ def anc(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
     Returns:
         -1 to 1; NaN if the widths differ or a side is constant or contains NaN.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     if x.features.shape[1] != y.features.shape[1] or not x.norm > 0 or not y.norm > 0:

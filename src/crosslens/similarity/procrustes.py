@@ -13,15 +13,8 @@ def procrustes(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     of norm 1, the best rotation R (into the wider space if widths differ) leaves ``||X R - Y||²`` equal to 2 minus
     twice this similarity (Schönemann 1966; Williams et al. 2021).
 
-    Args:
-        X: ``(n, d)``, one row per sentence.
-        Y: ``(n, e)``, the same sentences in the same order.
-
     Returns:
         0 to 1; NaN if a side is constant or contains NaN.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     lengths = float(np.sqrt(x.squares.sum() * y.squares.sum()))

@@ -11,15 +11,8 @@ from crosslens.similarity.cka import Centred, pair_up, ratio, select_rows
 def rbf_cka(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     """CKA of Gram matrices ``exp(-d² / 2s²)``, where s² is the median non-zero squared distance between sentences.
 
-    Args:
-        X: ``(n, d)``, one row per sentence.
-        Y: ``(n, e)``, the same sentences in the same order.
-
     Returns:
         0 to 1; NaN if a side is constant or contains NaN.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     grams = [_gram(side) for side in (x, y)]

@@ -15,15 +15,8 @@ def retrieval(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     Each language is centred first, because its mean vector identifies the language and obscures the sentences
     (Libovický et al. 2020). A tie with another sentence counts as a miss.
 
-    Args:
-        X: ``(n, d)``, one row per sentence.
-        Y: ``(n, d)``, the same sentences in the same order.
-
     Returns:
         0 to 1, chance 1 / n; NaN if the widths differ or a side contains NaN or a zero vector.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
     """
     return _hits(_cosines(X, Y))
 
@@ -31,15 +24,8 @@ def retrieval(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 def retrieval_csls(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     """Retrieval by cross-domain similarity local scaling (CSLS), which corrects for hubs (Conneau et al. 2018, eq. 5).
 
-    Args:
-        X: ``(n, d)``, one row per sentence.
-        Y: ``(n, d)``, the same sentences in the same order.
-
     Returns:
         0 to 1; NaN as in `retrieval`.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
     """
     cosines = _cosines(X, Y)
     if cosines is None:
@@ -61,15 +47,8 @@ def mexa(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
     Uses the cosine of uncentred vectors, so language-specific components of a decoder can obscure the sentences.
 
-    Args:
-        X: ``(n, d)``, one row per sentence.
-        Y: ``(n, d)``, the same sentences in the same order.
-
     Returns:
         0 to 1; NaN if the widths differ or a side contains NaN or a zero vector.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
     """
     scores = _raw_cosines(X, Y)
     if scores is None:
@@ -82,15 +61,8 @@ def cosine(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
     The second term is needed because the vectors of most encoders lie in a narrow cone: any two sentences are similar.
 
-    Args:
-        X: ``(n, d)``, one row per sentence.
-        Y: ``(n, d)``, the same sentences in the same order.
-
     Returns:
         -2 to 2; NaN if the widths differ or a side contains NaN or a zero vector.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
     """
     scores = _raw_cosines(X, Y)
     if scores is None:

@@ -13,15 +13,8 @@ def rsa(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
 
     Distances are Euclidean, so the value is invariant to rotation, scaling and translation.
 
-    Args:
-        X: ``(n, d)``, one row per sentence.
-        Y: ``(n, e)``, the same sentences in the same order.
-
     Returns:
         -1 to 1; NaN if all distances on a side are equal or one is NaN.
-
-    Raises:
-        RequestError: if the numbers of rows differ.
     """
     x, y = pair_up(X, Y)
     sides = [pdist(side.features) for side in (x, y)]

@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -234,6 +235,7 @@ def available_correlations(
     for name in control:
         if name not in CONFOUNDS:
             raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))
+    asked = _Asked(measures, layers, control, coefficient, outcome)
     correlated: list[Correlated] = []
     refused: dict[str, RequestError] = {}
     reference = _reference(results)
@@ -255,15 +257,8 @@ def available_correlations(
                         records,
                         models,
                         _test_sizes(scores, models),
-                        encoder=encoder,
-                        task=task,
-                        source=source,
-                        variant=variant,
-                        measures=measures,
-                        layers=layers,
-                        control=control,
-                        coefficient=coefficient,
-                        outcome=outcome,
+                        asked,
+                        of=(task, source, encoder, variant),
                         only_variant=len(variants) == 1,
                     )
                 except RequestError as error:
@@ -275,52 +270,65 @@ def available_correlations(
     return correlated
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The arguments of `correlations`."""
+
+    measures: Sequence[str]
+    layers: Layers
+    control: Sequence[str]
+    coefficient: Coefficient
+    outcome: Outcome
+
+
 def _correlated(
     records: Results,
     models: Results,
     test_sizes: Results,
+    asked: _Asked,
     *,
-    encoder: str | None,
-    task: str,
-    source: str,
-    variant: str,
-    measures: Sequence[str],
-    layers: Layers,
-    control: Sequence[str],
-    coefficient: Coefficient,
-    outcome: Outcome,
+    of: tuple[str, str, str | None, str],
     only_variant: bool,
 ) -> Iterator[Correlated]:
-    """Correlations of models that differ only in seed."""
-    gaps = _gaps(models, task=task, source=source, outcome=outcome)
-    for state, measure, layer, similarities, confounds in _similarities(
-        records,
-        models,
-        test_sizes,
-        gaps,
-        task=task,
-        source=source,
-        measures=measures,
-        layers=layers,
-        control=control,
-        only_variant=only_variant,
-    ):
-        outcomes = gaps.points if outcome == "gap" else gaps.scores
-        yield Correlated(
-            task,
-            source,
-            encoder,
-            state,
-            measure,
-            layer,
-            gaps.points,
-            similarities,
-            correlate(outcomes, similarities, control=confounds, coefficient=coefficient),
-            variant,
-            gaps.same_language,
-            gaps.scores,
-            outcome,
-        )
+    """Correlations of models that differ only in seed; ``of`` is their task, source, encoder and variant."""
+    task, source, encoder, variant = of
+    gaps = _gaps(models, task=task, source=source, outcome=asked.outcome)
+    outcomes = gaps.points if asked.outcome == "gap" else gaps.scores
+    for (state, trained_for), measure in product((("pretrained", None), ("fine-tuned", task)), asked.measures):
+        similar = records.filter(source=source, task=trained_for, measure=measure, target_layer=None)
+        targets = similar.columns.coded("target")
+        similar = similar.where(np.array([target != source for target in targets.values], bool)[targets.codes])
+        similar = of_same_models(similar, models, only_variant=only_variant)
+        if not len(similar):
+            continue
+        table = cells(similar, rows=("target", "partner"), columns=("layer",))
+        confounds = {name: _confound(name, similar, test_sizes, measure) for name in asked.control}
+        by_layer: dict[int | None, tuple] = {None: table.columns}
+        if asked.layers == "each" and measure not in OF_TEXT:
+            by_layer = {layer: (layer,) for layer in table.columns if layer is not None}
+        for layer, columns in by_layer.items():
+            means = {row: mean_of([table.get(row, column) for column in columns]).mean for row in table.rows}
+            # Multilingual encoders, and bilingual ones in version 1 of the results, have no partner here.
+            by_target = {
+                target: means.get((target, partner), means.get((target, None)))
+                for target, partner in gaps.partners.items()
+            }
+            similarities = {target: value for target, value in by_target.items() if value is not None}
+            yield Correlated(
+                task,
+                source,
+                encoder,
+                OF_TEXT.get(measure, state),
+                measure,
+                layer,
+                gaps.points,
+                similarities,
+                correlate(outcomes, similarities, control=confounds, coefficient=asked.coefficient),
+                variant,
+                gaps.same_language,
+                gaps.scores,
+                asked.outcome,
+            )
 
 
 def _reference(results: Results) -> Results:
@@ -378,43 +386,6 @@ def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome = "gap") 
             hint=f"evaluate the same models on {source} too, on the same split",
         )
     return Gaps(points, target_scores, partners, tuple(same_language))
-
-
-def _similarities(
-    records: Results,
-    models: Results,
-    test_sizes: Results,
-    gaps: Gaps,
-    *,
-    task: str,
-    source: str,
-    measures: Sequence[str],
-    layers: Layers,
-    control: Sequence[str],
-    only_variant: bool,
-) -> Iterator[tuple[str, str, int | None, dict[str, float], dict[str, dict[str, float]]]]:
-    """Yield state, measure, layer, {target language: similarity} and {confound: {target language: value}}."""
-    for state, trained_for in (("pretrained", None), ("fine-tuned", task)):
-        compared = records.filter(source=source, task=trained_for)
-        for measure in measures:
-            similar = compared.filter(measure=measure, target_layer=None)
-            targets = similar.columns.coded("target")
-            similar = similar.where(np.array([target != source for target in targets.values], bool)[targets.codes])
-            similar = of_same_models(similar, models, only_variant=only_variant)
-            if not len(similar):
-                continue
-            table = cells(similar, rows=("target", "partner"), columns=("layer",))
-            confounds = {name: _confound(name, similar, test_sizes, measure) for name in control}
-            each_layer = [(layer, (layer,)) for layer in table.columns if layer is not None]
-            for layer, columns in [(None, table.columns)] if layers == "mean" or measure in OF_TEXT else each_layer:
-                means = {row: mean_of([table.get(row, column) for column in columns]).mean for row in table.rows}
-                # Multilingual encoders, and bilingual ones in version 1 of the results, have no partner here.
-                by_target = {
-                    target: means.get((target, partner), means.get((target, None)))
-                    for target, partner in gaps.partners.items()
-                }
-                similarities = {target: value for target, value in by_target.items() if value is not None}
-                yield OF_TEXT.get(measure, state), measure, layer, similarities, confounds
 
 
 def of_same_models(similar: Results, models: Results, *, only_variant: bool) -> Results:

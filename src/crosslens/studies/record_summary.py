@@ -52,15 +52,7 @@ def _scores(results: Results) -> dict[CellKey, Scores]:
         task = find_task(record.task) if record.task is not None and record.task in TASKS else None
         if task is None or record.metric != task.metric or value is None or low is None or high is None:
             continue
-        names = (
-            record.encoder,
-            record.task,
-            record.source,
-            record.train,
-            record.corpus,
-            record.partner,
-            record.metric,
-        )
+        names = (record.encoder, record.task, record.source, record.train, record.corpus, record.partner, record.metric)
         described = {"recipe": record.recipe, "settings": record.settings}
         of_corpus = Scores({}, described, record.source, record.target, record.split)
         key = (names, condition_of(record.condition), record.selection or "")

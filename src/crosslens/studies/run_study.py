@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from crosslens.errors import RequestError
 from crosslens.files import write_text
-from crosslens.progress import Listener, listening, terminable
+from crosslens.progress import Listener, Progress, listening, terminable
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import PATIENCE, Context, Outcome
 from crosslens.runs.executors import find_executor
@@ -103,6 +103,12 @@ def run_study(
     outcomes: dict[str, Outcome] = {}
     tried: list[Asked] = []
     stopped = False
+
+    def record(outcome: Outcome) -> None:
+        outcomes[outcome.run] = outcome
+        if ended is not None:
+            ended(outcome)
+
     # `crosslens status` sees the claim. A further process on the same study works without it.
     with store.claim(f"{study.name}.study", patience=PATIENCE):
         while True:
@@ -121,29 +127,17 @@ def run_study(
                     f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them"
                 )
             _keep(store, planned)
+            unsuccessful = {run for run, outcome in outcomes.items() if outcome.state != "done"}
             # A failed run is not retried; a finished one may be asked more, once a search has chosen its settings.
-            pending = [asked for asked in planned.left if asked not in tried and only in (None, asked.run.id)]
             pending = [
-                asked for asked in pending if asked.run.id not in outcomes or outcomes[asked.run.id].state == "done"
+                asked
+                for asked in planned.left
+                if asked not in tried and only in (None, asked.run.id) and asked.run.id not in unsuccessful
             ]
             if not pending:
                 break
             tried += pending
-            done, stage = planned.done, "training and evaluating"
-            listener.report(stage, done, len(planned.runs), "runs")
-            with terminable(), closing(chosen.submit(pending, context)) as finished:
-                try:
-                    for outcome in finished:
-                        outcomes[outcome.run] = outcome
-                        done += outcome.state == "done"
-                        if ended is not None:
-                            ended(outcome)
-                        listener.report(
-                            stage, done, len(planned.runs), "runs", f"{_ENDS[outcome.state]} {outcome.label}"
-                        )
-                    listener.report(stage, done, len(planned.runs), "runs")
-                except KeyboardInterrupt:
-                    stopped = True
+            stopped = _follow(chosen.submit(pending, context), planned, record, listener)
             if stopped:
                 planned = replace(planned, left=unfinished(store, planned.asked, models=context.keep_models))
                 break
@@ -154,8 +148,26 @@ def run_study(
             store.collect(study.name).write(home / "results.csv")
             summary = summarise(store, planned.asked, study=study.name)
             write_text(home / "summary.csv", summary.to_csv(index=False))
-    by_state = {state: tuple(end for end in outcomes.values() if end.state == state) for state in ("failed", "taken")}
-    return Report(planned, by_state["failed"], by_state["taken"], stopped)
+    failed, taken = (tuple(end for end in outcomes.values() if end.state == state) for state in ("failed", "taken"))
+    return Report(planned, failed, taken, stopped)
+
+
+def _follow(
+    runs: Generator[Outcome, None, None], planned: Plan, record: Callable[[Outcome], None], listener: Progress
+) -> bool:
+    """Record the outcomes of one round of runs as they end; return whether the round was interrupted."""
+    done, stage = planned.done, "training and evaluating"
+    listener.report(stage, done, len(planned.runs), "runs")
+    with terminable(), closing(runs):
+        try:
+            for outcome in runs:
+                done += outcome.state == "done"
+                record(outcome)
+                listener.report(stage, done, len(planned.runs), "runs", f"{_ENDS[outcome.state]} {outcome.label}")
+            listener.report(stage, done, len(planned.runs), "runs")
+        except KeyboardInterrupt:
+            return True
+    return False
 
 
 def _keep(store: Store, planned: Plan) -> None:

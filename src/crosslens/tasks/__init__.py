@@ -15,7 +15,8 @@ from crosslens.tasks.parsing import Parsing
 from crosslens.tasks.pos import PartOfSpeech
 from crosslens.tasks.task import Task
 
-_ALL: tuple[Task, ...] = (PartOfSpeech(), Parsing(), NamedEntities(), Documents(), Inference())
+# A constant of a class does for a property of the protocol, which pyright denies.
+_ALL: tuple[Task, ...] = (PartOfSpeech(), Parsing(), NamedEntities(), Documents(), Inference())  # pyright: ignore[reportAssignmentType]
 TASKS: Registry[Task] = Registry("task", {task.name: task for task in _ALL}, contracts=(Task, BaseModel))
 """Name -> task with default settings: built-in tasks and those of the entry point group ``crosslens.tasks``."""
 

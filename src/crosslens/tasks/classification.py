@@ -6,7 +6,7 @@ As in Wu & Dredze (2019, sections 4.1 and 4.2), each text or pair of texts has o
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -35,32 +35,13 @@ class Classification(Labelling):
             feature over the text, as in the feature-based experiments of Wu & Dredze 2019, section 5.2).
     """
 
+    name: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ("label",)
+    metric: ClassVar[str] = "accuracy"
+    format: ClassVar[Format] = TSV
+    laboratory: ClassVar[str | None] = "lab_topics"
+
     pooling: Literal["cls", "mean", "max"] = "cls"
-
-    @property
-    def name(self) -> str:
-        """Name of the task."""
-        raise NotImplementedError
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """``label``."""
-        return ("label",)
-
-    @property
-    def metric(self) -> str:
-        """``accuracy`` over texts."""
-        return "accuracy"
-
-    @property
-    def format(self) -> Format:
-        """``.tsv``."""
-        return TSV
-
-    @property
-    def laboratory(self) -> str | None:
-        """``lab_topics``: artificial languages, documents labelled with topics."""
-        return "lab_topics"
 
     def check(self, corpus: Corpus) -> None:
         """Check that every text has a label."""

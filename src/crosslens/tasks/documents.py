@@ -1,6 +1,6 @@
 """Document classification by topic (MLDoc, SIB-200)."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.tsv import FirstSentences, first_sentences
@@ -19,17 +19,10 @@ class Documents(Classification):
             (``2``), as in Wu & Dredze (2019, section 4.1).
     """
 
+    name: ClassVar[str] = "document"
+    recipe: ClassVar[str] = "wu2019.document"
+
     sentences: FirstSentences = "all"
-
-    @property
-    def name(self) -> str:
-        """``document``."""
-        return "document"
-
-    @property
-    def recipe(self) -> str:
-        """The recipe of Wu & Dredze (2019)."""
-        return "wu2019.document"
 
     def read(self, encoder: "Encoder", corpus: Corpus, *, window: int | None, context: int | None) -> "EncodedCorpus":
         """Encode each document as one window."""

@@ -1,7 +1,7 @@
 """Tasks that predict one label per word or text with a linear layer."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -26,14 +26,11 @@ class Labelling(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    laboratory: ClassVar[str | None] = "lab"
+
     def gold(self, item: Item) -> tuple[str, ...]:
         """Gold labels of an item, one per unit."""
         raise NotImplementedError
-
-    @property
-    def laboratory(self) -> str | None:
-        """``lab``: artificial languages, sentences with all annotation layers."""
-        return "lab"
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -20,28 +20,12 @@ class NamedEntities(Tagging):
     """
 
     layer: ClassVar[str] = "entities"
+    name: ClassVar[str] = "ner"
+    metric: ClassVar[str] = "f1"
+    recipe: ClassVar[str] = "muller2021.ner"
+    format: ClassVar[Format] = IOB2
 
     repair: Literal["conll", "conneau-last-type", "strict"] = "conll"
-
-    @property
-    def name(self) -> str:
-        """``ner``."""
-        return "ner"
-
-    @property
-    def metric(self) -> str:
-        """``f1`` over spans."""
-        return "f1"
-
-    @property
-    def recipe(self) -> str:
-        """The recipe of Muller et al. (2021)."""
-        return "muller2021.ner"
-
-    @property
-    def format(self) -> Format:
-        """``.iob2``."""
-        return IOB2
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
         """Compute span F1, precision, recall, strict F1, and F1 per entity type."""

@@ -1,6 +1,6 @@
 """Natural language inference: entailment, contradiction or neutral (MultiNLI, XNLI)."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item
@@ -19,20 +19,9 @@ ALIASES = {"contradictory": "contradiction"}
 class Inference(Classification):
     """Natural language inference, the task ``nli``."""
 
-    @property
-    def name(self) -> str:
-        """``nli``."""
-        return "nli"
-
-    @property
-    def recipe(self) -> str:
-        """The XNLI recipe of Wu & Dredze (2019)."""
-        return "wu2019.nli"
-
-    @property
-    def laboratory(self) -> str:
-        """``lab_pairs``: artificial languages, premises and hypotheses."""
-        return "lab_pairs"
+    name: ClassVar[str] = "nli"
+    recipe: ClassVar[str] = "wu2019.nli"
+    laboratory: ClassVar[str | None] = "lab_pairs"
 
     def gold(self, item: Item) -> tuple[str, ...]:
         """Label of the pair."""

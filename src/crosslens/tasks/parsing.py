@@ -6,7 +6,7 @@ is the root or another word of the sentence; the relation is predicted for the p
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -61,6 +61,11 @@ class Parsing(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    name: ClassVar[str] = "parsing"
+    recipe: ClassVar[str] = "muller2021.parsing"
+    format: ClassVar[Format] = CONLLU
+    laboratory: ClassVar[str] = "lab"
+
     arc_size: Size = 500
     relation_size: Size = 200
     relations: Literal["universal", "full"] = "universal"
@@ -72,29 +77,9 @@ class Parsing(BaseModel):
     metric: Literal["las", "uas", "las_nopunct", "uas_nopunct"] = "las"
 
     @property
-    def name(self) -> str:
-        """``parsing``."""
-        return "parsing"
-
-    @property
     def needs(self) -> tuple[str, ...]:
         """``heads`` and ``relations``, and ``upos`` if gold tags are input."""
         return ("heads", "relations", *(["upos"] if self.tags == "gold" else []))
-
-    @property
-    def recipe(self) -> str:
-        """The recipe of Muller et al. (2021)."""
-        return "muller2021.parsing"
-
-    @property
-    def format(self) -> Format:
-        """``.conllu``."""
-        return CONLLU
-
-    @property
-    def laboratory(self) -> str:
-        """``lab``: artificial languages, sentences with dependency trees."""
-        return "lab"
 
     @property
     def settings(self) -> dict[str, Any]:

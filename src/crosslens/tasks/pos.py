@@ -15,26 +15,10 @@ class PartOfSpeech(Tagging):
     """Part-of-speech tagging, the task ``pos``."""
 
     layer: ClassVar[str] = "upos"
-
-    @property
-    def name(self) -> str:
-        """``pos``."""
-        return "pos"
-
-    @property
-    def metric(self) -> str:
-        """``accuracy``."""
-        return "accuracy"
-
-    @property
-    def recipe(self) -> str:
-        """The recipe of Muller et al. (2021)."""
-        return "muller2021.pos"
-
-    @property
-    def format(self) -> Format:
-        """``.conllu``."""
-        return CONLLU
+    name: ClassVar[str] = "pos"
+    metric: ClassVar[str] = "accuracy"
+    recipe: ClassVar[str] = "muller2021.pos"
+    format: ClassVar[Format] = CONLLU
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
         """Compute accuracy over all words."""

@@ -43,15 +43,7 @@ HEAD = "head.safetensors"
 READOUT = "features.safetensors"
 FORMAT = 2
 
-_DAMAGE = (
-    KeyError,
-    TypeError,
-    ValueError,
-    OSError,
-    RuntimeError,
-    ValidationError,
-    safetensors.SafetensorError,
-)
+_DAMAGE = (KeyError, TypeError, ValueError, OSError, RuntimeError, ValidationError, safetensors.SafetensorError)
 """Errors from reading a damaged folder."""
 
 
@@ -107,11 +99,7 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
 
 
 def push_model(
-    model: TaskModel,
-    repository: str,
-    *,
-    visibility: Literal["private", "public"] = "private",
-    token: str | None = None,
+    model: TaskModel, repository: str, *, visibility: Literal["private", "public"] = "private", token: str | None = None
 ) -> str:
     """Upload a model to the Hugging Face hub; see `TaskModel.push_to_hub`."""
     if offline():
@@ -181,11 +169,7 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         if (folder / READOUT).exists():
             encoder = _with_readout(encoder, changes, safetensors.torch.load_file(folder / READOUT))
         encoder = dataclasses.replace(
-            encoder,
-            name=description["encoder"],
-            origin=description["origin"],
-            changes=changes,
-            trained_since=True,
+            encoder, name=description["encoder"], origin=description["origin"], changes=changes, trained_since=True
         )
         head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout)
         head.load_state_dict(safetensors.torch.load_file(folder / HEAD))

@@ -121,7 +121,6 @@ def _record(
     encoded: EncodedCorpus,
     score: Score,
 ) -> Record:
-    low, high = score.interval or (None, None)
     tags = {
         "sentences": len(corpus),
         "unknown_words": encoded.unknown,
@@ -135,15 +134,10 @@ def _record(
         tags["release"] = corpus.release
     return Record(
         **columns,
+        **score.columns,
         target=corpus.language,
         split=corpus.split,
         corpus=corpus.name,
         corpus_digest=corpus.digest,
-        metric=score.metric,
-        value=score.value,
-        low=low,
-        high=high,
-        n=score.n,
-        signature=score.signature,
         tags=tags,
     )

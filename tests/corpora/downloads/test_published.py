@@ -147,4 +147,4 @@ def test_hints_name_commands_that_exist():
 def test_releases_of_universal_dependencies(release):
     published = find_published("ud", release=release)
     assert [*published.files(None)] == [f"ud-treebanks-v{release}.tgz"]
-    assert published.base.endswith(RELEASES[release].handle)
+    assert published.base.endswith(f"/{RELEASES[release][0]}")

@@ -71,10 +71,7 @@ def fetch(
         actual = digest_file(part)
         if actual != sha256.lower():
             part.unlink()
-            raise DownloadError(
-                f"{url}: sha256 is {actual}, expected {sha256.lower()}",
-                hint=hint,
-            )
+            raise DownloadError(f"{url}: sha256 is {actual}, expected {sha256.lower()}", hint=hint)
     part.replace(path)
 
 

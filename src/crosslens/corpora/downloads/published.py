@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from crosslens.corpora.collection import SPLITS
-from crosslens.corpora.downloads.arrange import (
-    Arrangement,
-    archives_by_language,
-    choose,
-    place,
-    treebanks,
-    xnli,
-)
+from crosslens.corpora.downloads.arrange import Arrangement, archives_by_language, choose, place, treebanks, xnli
 
 Files = Mapping[str, str | None]
 """Path of a file below the base address -> published SHA-256, or None."""
@@ -219,56 +212,39 @@ BY_HAND: Mapping[str, str] = MappingProxyType(
 """Collection without a public archive -> where to get it and how to lay it out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
-    """An official Universal Dependencies release.
-
-    Attributes:
-        handle: handle at LINDAT, below 11234/.
-        sha256: checksum of the archive of treebanks; None if not published.
-    """
-
-    handle: str
-    sha256: str | None = None
-
-
 # Checksums from the test suite of pyconll; LINDAT publishes none.
-RELEASES = {
-    "1.4": Release("1-1827"),  # Wu & Dredze 2019, tagging; no published checksum
-    "2.0": Release("1-1983", "c6c6428f709102e64f608e9f251be59d35e4add1dd842d8dc5a417d01415eb29"),
-    "2.1": Release("1-2515", "446cc70f2194d0141fb079fb22c05b310cae9213920e3036b763899f349fee9b"),
-    "2.2": Release(
-        "1-2837", "a9580ac2d3a6d70d6a9589d3aeb948fbfba76dca813ef7ca7668eb7be2eb4322"
-    ),  # Wu & Dredze 2019, parsing
-    "2.3": Release(
-        "1-2895", "122e93ad09684b971fd32b4eb4deeebd9740cd96df5542abc79925d74976efff"
-    ),  # Conneau, Wu et al. 2020
-    "2.4": Release("1-2988", "252a937038d88587842f652669cdf922b07d0f1ed98b926f738def662791eb62"),  # Muller et al. 2021
-    "2.5": Release("1-3105", "5ff973e44345a5f69b94cc1427158e14e851c967d58773cc2ac5a1d3adaca409"),
-    "2.6": Release("1-3226", "a462a91606c6b2534a767bbe8e3f154b678ef3cc81b64eedfc9efe9d60ceeb9e"),
-    "2.7": Release("1-3424", "ee61f186ac5701440f9d2889ca26da35f18d433255b5a188b0df30bc1525502b"),
-    "2.8": Release("1-3687", "95d2f4370dc5fe93653eb36e7268f4ec0c1bd012e51e943d55430f1e9d0d7e05"),
-    "2.9": Release("1-4611", "ca0162be47151a55a5c6c5de24db821c76d67f322fcdfa3fe1436891e9bf2232"),
-    "2.10": Release("1-4758", "f6deca6ab803abdfa8dca911600f6bc5f214267e348acbd59fd4c4b88db14ea6"),
-    "2.11": Release("1-4923", "d75f7df726761836f797fe6c001c7a1ecce93d93129414ef57cf2262d15707e8"),
-    "2.12": Release("1-5150", "24f876d5ad9dbdc639a33a73f02d12ddfe582e8d4e7f5d08978c8a86680d088c"),
-    "2.13": Release("1-5287", "d6538ed4c05508be3bb7d9c3448de1062f6f9958c833b93558df300e4b1d3781"),
-    "2.14": Release("1-5502", "a710e09f977fc1ca4aeaf200806a75fbbc46d2c0717c70933a94ad78129ee1af"),
-    "2.15": Release("1-5787", "24ddd9a7e6a291f3882c13febb4d97accfbc6f51633a867963c19e6004d7df97"),
-    "2.16": Release("1-5901", "87710204b6441736a8a9fed779585aa88b6eeafe231fa2ed9282c0cd9e30960b"),
+RELEASES: Mapping[str, tuple[str, str | None]] = {
+    "1.4": ("1-1827", None),  # Wu & Dredze 2019, tagging; no published checksum
+    "2.0": ("1-1983", "c6c6428f709102e64f608e9f251be59d35e4add1dd842d8dc5a417d01415eb29"),
+    "2.1": ("1-2515", "446cc70f2194d0141fb079fb22c05b310cae9213920e3036b763899f349fee9b"),
+    "2.2": ("1-2837", "a9580ac2d3a6d70d6a9589d3aeb948fbfba76dca813ef7ca7668eb7be2eb4322"),  # Wu & Dredze 2019, parsing
+    "2.3": ("1-2895", "122e93ad09684b971fd32b4eb4deeebd9740cd96df5542abc79925d74976efff"),  # Conneau, Wu et al. 2020
+    "2.4": ("1-2988", "252a937038d88587842f652669cdf922b07d0f1ed98b926f738def662791eb62"),  # Muller et al. 2021
+    "2.5": ("1-3105", "5ff973e44345a5f69b94cc1427158e14e851c967d58773cc2ac5a1d3adaca409"),
+    "2.6": ("1-3226", "a462a91606c6b2534a767bbe8e3f154b678ef3cc81b64eedfc9efe9d60ceeb9e"),
+    "2.7": ("1-3424", "ee61f186ac5701440f9d2889ca26da35f18d433255b5a188b0df30bc1525502b"),
+    "2.8": ("1-3687", "95d2f4370dc5fe93653eb36e7268f4ec0c1bd012e51e943d55430f1e9d0d7e05"),
+    "2.9": ("1-4611", "ca0162be47151a55a5c6c5de24db821c76d67f322fcdfa3fe1436891e9bf2232"),
+    "2.10": ("1-4758", "f6deca6ab803abdfa8dca911600f6bc5f214267e348acbd59fd4c4b88db14ea6"),
+    "2.11": ("1-4923", "d75f7df726761836f797fe6c001c7a1ecce93d93129414ef57cf2262d15707e8"),
+    "2.12": ("1-5150", "24f876d5ad9dbdc639a33a73f02d12ddfe582e8d4e7f5d08978c8a86680d088c"),
+    "2.13": ("1-5287", "d6538ed4c05508be3bb7d9c3448de1062f6f9958c833b93558df300e4b1d3781"),
+    "2.14": ("1-5502", "a710e09f977fc1ca4aeaf200806a75fbbc46d2c0717c70933a94ad78129ee1af"),
+    "2.15": ("1-5787", "24ddd9a7e6a291f3882c13febb4d97accfbc6f51633a867963c19e6004d7df97"),
+    "2.16": ("1-5901", "87710204b6441736a8a9fed779585aa88b6eeafe231fa2ed9282c0cd9e30960b"),
 }
-"""Release number -> release of Universal Dependencies."""
+"""Release of Universal Dependencies -> handle at LINDAT, below 11234/, and SHA-256 of the archive, if published."""
 
 
 def universal_dependencies(release: str) -> Published:
     """All treebanks of a release of Universal Dependencies; one that is not in `RELEASES` has no address."""
-    known = RELEASES.get(release, Release(""))
+    handle, sha256 = RELEASES.get(release, ("", None))
     return Published(
         title=f"Universal Dependencies {release}: all treebanks",
         licence="each treebank has its own (LICENSE.txt in its folder)",
         source="https://universaldependencies.org",
-        base=f"https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234/{known.handle}",
-        files=_always({f"ud-treebanks-v{release}.tgz": known.sha256}),
+        base=f"https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234/{handle}",
+        files=_always({f"ud-treebanks-v{release}.tgz": sha256}),
         arrange=treebanks,
         by_language=False,
     )

@@ -15,7 +15,8 @@ class Format:
 
     Attributes:
         ending: filename extension, such as ``.conllu``.
-        read: ``read(path, name=…, language=…, split=…)``, which raises `DataError` with file and line.
+        read: ``read(path, name=…, language=…, split=…)``, which raises `DataError` with file and line. The corpus gets
+            the name, by default the path, the BCP 47 tag and the split (``train``, ``dev`` or ``test``).
         write: ``write(corpus, path)``, which writes atomically.
     """
 

@@ -25,9 +25,6 @@ def read(path: str | Path, *, name: str | None = None, language: str | None = No
 
     Args:
         path: the first file of the split; its name tells the number of files, as in ``data-00000-of-00002.arrow``.
-        name: name of the corpus; the path by default.
-        language: BCP 47 tag.
-        split: ``train``, ``dev`` or ``test``.
 
     Raises:
         DataError: for a file that cannot be read, unknown columns, a label without a name, or no rows.

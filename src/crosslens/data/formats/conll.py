@@ -20,9 +20,6 @@ def read(path: str | Path, *, name: str | None = None, language: str | None = No
 
     Args:
         path: the file, in UTF-8 or Latin-1.
-        name: name of the corpus in errors and records; the path by default.
-        language: BCP 47 tag.
-        split: ``train``, ``dev`` or ``test``.
 
     Raises:
         DataError: as `crosslens.data.formats.iob.read`.

@@ -73,9 +73,6 @@ def read(
 
     Args:
         path: the file.
-        name: name of the corpus in errors and records; the path by default.
-        language: BCP 47 tag.
-        split: ``train``, ``dev`` or ``test``.
         prefixed: whether every word has a language prefix, as in WikiANN; None: if more than half of the words
             have the same one.
         otherwise: encoding of a file that is not UTF-8; None rejects it.

@@ -106,9 +106,6 @@ def read_rows(
         file: name of the source in messages.
         features: column -> description of its values in ``datasets``, with the names of labels.
         unnamed: whether labels without names are written as they are.
-        name: name of the corpus; the file by default.
-        language: BCP 47 tag.
-        split: ``train``, ``dev`` or ``test``.
 
     Raises:
         DataError: for unknown columns, empty fields, a label without a name, an invalid IOB tag, or no rows.
@@ -135,12 +132,7 @@ def read_rows(
 
 
 def texts(
-    rows: Rows,
-    layout: Layout,
-    *,
-    file: str,
-    labelled: bool = True,
-    label: Callable[[Any], str | None] = str,
+    rows: Rows, layout: Layout, *, file: str, labelled: bool = True, label: Callable[[Any], str | None] = str
 ) -> Iterator[Text]:
     """Yield the texts of rows; rows without a decided label are left out.
 

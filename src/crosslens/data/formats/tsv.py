@@ -31,9 +31,7 @@ def read(
         path: the file.
         layout: column layout; None: one of `LAYOUTS`, recognised by the header, in which the column of labels may be
             missing, or by the number of columns.
-        name: name of the corpus; the path by default.
         language: BCP 47 tag; only its rows of a multilingual file are read.
-        split: ``train``, ``dev`` or ``test``.
 
     Raises:
         DataError: with file and line, for a header or row that does not fit the layout, an empty field, or a

@@ -1,7 +1,7 @@
 """Remove the causal mask of chosen layers of a decoder, by the mask argument of the layers."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -24,12 +24,10 @@ def bidirectional(layers: Iterable[nn.Module], mask: torch.Tensor) -> Iterator[N
         states = args[0] if args else kwargs["hidden_states"]
         return args, {**kwargs, "attention_mask": symmetric(kwargs["attention_mask"], mask, states.dtype)}
 
-    hooks = [layer.register_forward_pre_hook(replace_mask, with_kwargs=True) for layer in layers]
-    try:
+    with ExitStack() as hooks:
+        for layer in layers:
+            hooks.enter_context(layer.register_forward_pre_hook(replace_mask, with_kwargs=True))
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def symmetric(causal: torch.Tensor | None, mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

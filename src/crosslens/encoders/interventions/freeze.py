@@ -35,11 +35,6 @@ class Freeze(Intervention):
         """``frozen``."""
         return self.verb
 
-    @property
-    def acts_on(self) -> str:
-        """The frozen layers."""
-        return self.layers
-
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
         """Return a copy with these layers frozen; the seed is not used."""
         from crosslens.encoders.freeze import freeze

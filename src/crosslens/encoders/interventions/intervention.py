@@ -81,8 +81,8 @@ class Intervention(BaseModel):
 
     @property
     def acts_on(self) -> str | None:
-        """The affected layers as `crosslens.encoders.layers.format_layers` writes them; None if not applicable."""
-        return None
+        """The affected layers, as `crosslens.encoders.layers.format_layers` writes them; None if not applicable."""
+        return getattr(self, "layers", None)
 
     @property
     def treatment(self) -> str:

@@ -51,11 +51,6 @@ class Reinit(Intervention):
         """``re-initialised``, ``re-initialised attention``."""
         return " ".join([self.verb, *self._settings])
 
-    @property
-    def acts_on(self) -> str:
-        """The re-initialised layers."""
-        return self.layers
-
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
         """Return a copy with these layers re-initialised."""
         from crosslens.encoders.reinit import random_init

@@ -35,11 +35,6 @@ class Revert(Intervention):
         """``revert 1-2``."""
         return f"revert {self.layers}"
 
-    @property
-    def acts_on(self) -> str:
-        """The reverted layers."""
-        return self.layers
-
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
         """Load the pretrained encoder again and take its layers; the seed is not used.
 
@@ -85,11 +80,6 @@ class Swap(Intervention):
     def label(self) -> str:
         """``swap 1-2 from adapted``."""
         return f"swap {self.layers} from {short_name(self.swap_from)}"
-
-    @property
-    def acts_on(self) -> str:
-        """The exchanged layers."""
-        return self.layers
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
         """Refused: the other encoder is not known by name here."""

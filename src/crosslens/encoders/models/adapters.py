@@ -195,12 +195,7 @@ def with_adapter(folder: str | Path, *, revision: str | None = None) -> Encoder:
         RequestError: if PEFT is not installed.
     """
     require_peft()
-    from peft import (
-        PeftConfig,
-        get_peft_model,
-        load_peft_weights,
-        set_peft_model_state_dict,
-    )
+    from peft import PeftConfig, get_peft_model, load_peft_weights, set_peft_model_state_dict
 
     from crosslens.encoders.load import load_encoder, quiet
 

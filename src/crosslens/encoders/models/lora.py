@@ -27,12 +27,7 @@ class Lora(Intervention):
     """
 
     kind = "lora"
-    keys: ClassVar = {
-        "lora": "rank",
-        "lora_layers": "layers",
-        "lora_components": "components",
-        "lora_alpha": "alpha",
-    }
+    keys: ClassVar = {"lora": "rank", "lora_layers": "layers", "lora_components": "components", "lora_alpha": "alpha"}
     options: ClassVar = {
         "lora": Option("--lora", "Rank of a low-rank update (LoRA) that is trained in place of the encoder."),
         "lora_layers": Option("--lora-layers", "Layers with a low-rank update: 5-6, or all.", "LAYERS"),
@@ -57,11 +52,6 @@ class Lora(Intervention):
     def treatment(self) -> str:
         """``lora 8``, ``lora 8 attention``."""
         return self.model_copy(update={"layers": "all"}).label
-
-    @property
-    def acts_on(self) -> str:
-        """The updated layers."""
-        return self.layers
 
     def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
         """Record the update on a copy; `finetune` initialises and trains it. The seed is not used.

@@ -1,7 +1,7 @@
 """Places in an encoder where states can be read and replaced, by hooks on the modules of transformers."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -185,17 +185,14 @@ def replacing(places: Sequence[Site], replacement: Replacement) -> Iterator[None
 
         return hook
 
-    hooks = []
-    try:
+    with ExitStack() as hooks:
         for site in places:  # before other hooks, which then record what replaced the states
-            if site.side == "input":
-                hooks.append(site.module.register_forward_pre_hook(on_input(site), with_kwargs=True, prepend=True))
-            else:
-                hooks.append(site.module.register_forward_hook(on_output(site), prepend=True))
+            hooks.enter_context(
+                site.module.register_forward_pre_hook(on_input(site), with_kwargs=True, prepend=True)
+                if site.side == "input"
+                else site.module.register_forward_hook(on_output(site), prepend=True)
+            )
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def states_at(encoder: Encoder, places: Sequence[Site], batch: Batch) -> list[torch.Tensor]:

@@ -81,9 +81,6 @@ def encoder_files(results: Results) -> dict[str, str]:
 
     Returns:
         Name of the encoder -> text; equal results give equal texts.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     texts = {}
     for (encoder,), block in encoders_apart(results).groups("encoder"):
@@ -106,11 +103,7 @@ def _json(value: Any) -> str:
 
 
 def means_of(results: Results) -> Iterator[Mean]:
-    """Yield the mean scores of an encoder by task, source and condition.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """Yield the mean scores of an encoder by task, source and condition."""
     for block in score_blocks(results):
         table = score_cells(block.results)
         same, cross, _ = parts_of(table, block.source)

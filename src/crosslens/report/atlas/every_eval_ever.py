@@ -38,9 +38,6 @@ def evaluation_logs(results: Results, *, organization: str, retrieved: int) -> d
     Returns:
         Path in the database, ``data/crosslens/OWNER/ENCODER/UUID.json`` -> text. Only time and organization make the
         texts of equal results different.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     texts = {}
     for (encoder,), block in encoders_apart(scores_of(results)).groups("encoder"):

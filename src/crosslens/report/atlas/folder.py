@@ -50,9 +50,6 @@ def write_atlas(results: Results, folder: Path, *, title: str) -> list[str]:
 
     Returns:
         Names of the encoders.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     (folder / "encoders").mkdir()
     files = {}

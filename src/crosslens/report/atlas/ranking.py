@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from crosslens.errors import RequestError
-from crosslens.report.blocks import scores_of
+from crosslens.report.blocks import by_main_metric, scores_of
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, by_variant, encoders_apart, groups_of, mean_of
@@ -15,7 +15,6 @@ from crosslens.results.chart import pair_cells
 from crosslens.results.encoder_overlay import EncoderProfile, encoder_profiles
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
-from crosslens.tasks import main_metric
 
 LOWEST = 1 / 3
 """Share of the layers, from the bottom, whose loss ranks encoders."""
@@ -94,11 +93,7 @@ def encoder_panels(results: Results) -> list[EncoderPanel]:
     Where an encoder has models of several recipes or training corpora, encoders are compared by models of one kind.
     """
     panels = []
-    groups = [
-        (key, block)
-        for key, block in groups_of(scores_of(results), "task", "metric", "source", "split")
-        if key[1] is not None and key[1] == main_metric(key[0])
-    ]
+    groups = by_main_metric(groups_of(scores_of(results), "task", "metric", "source", "split"))
     for (task, metric, source, split), block in groups:
         several = len({key[3] for key, _ in groups if key[:3] == (task, metric, source)}) > 1
         shown = split if several or split != "test" else None

@@ -1,24 +1,19 @@
 """Change in scores against similarity of the changed layer: a line for each intervention, a point for each dose."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from crosslens.errors import RequestError
 from crosslens.report.conditions.dose_response import Doses, doses_of
-from crosslens.results.chart import COLOURS, LONG, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, LONG, Chart, alt, inline_data, styled
 from crosslens.results.layer_profile import SAME, ZERO_SHOT
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed, metric_name
-
-if TYPE_CHECKING:
-    import altair
 
 LINES = {"zero-shot": ZERO_SHOT, "same language": SAME}
 """Score -> its name in the legend; the first is solid, the second dashed."""
 
 
-def dose_response_curves(results: Results) -> "altair.ConcatChart":
+def dose_response_curves(results: Results) -> Chart:
     """Draw the change in scores against the similarity of the changed layer, one panel per task and measure.
 
     Points are means over seeds, one for each dose, joined in the order of the doses through the unchanged model. If
@@ -26,11 +21,7 @@ def dose_response_curves(results: Results) -> "altair.ConcatChart":
 
     Args:
         results: records of studies whose similarity is of ``changed`` models.
-
-    Raises:
-        RequestError: when no similarity of changed models was measured; when altair is not installed.
     """
-    alt = grammar()
     panels: dict[str, list[dict[str, object]]] = {}
     for doses in doses_of(results):
         for measure in doses.similarity:

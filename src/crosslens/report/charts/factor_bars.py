@@ -1,32 +1,20 @@
 """Zero-shot scores by condition of pretraining as bars (Conneau, Wu et al. 2020, Figure 3)."""
 
-from typing import TYPE_CHECKING
-
 from crosslens.errors import RequestError
 from crosslens.report.conditions.comparison import Comparison
 from crosslens.report.conditions.pretraining_factors import MEAN, factor_blocks, factor_columns, rows_of, target_names
-from crosslens.results.chart import COLOURS, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
 
-if TYPE_CHECKING:
-    import altair
 
-
-def factor_bars(results: Results) -> "altair.VConcatChart":
+def factor_bars(results: Results) -> Chart:
     """Draw a bar for each target language and condition of pretraining, one panel per task, source and encoder.
 
     Conditions are in the paper's order. Black ticks are means over the languages; lines are one standard deviation over
     seeds in both directions.
-
-    Args:
-        results: scores of bilingual encoders.
-
-    Raises:
-        RequestError: when no factor of pretraining was varied; when altair is not installed.
     """
-    alt = grammar()
     blocks = factor_blocks(results)
     if not blocks:
         raise RequestError("these results contain no encoders whose pretraining was varied")
@@ -35,8 +23,7 @@ def factor_bars(results: Results) -> "altair.VConcatChart":
     return styled(alt.vconcat(*panels).resolve_scale(x="independent", xOffset="independent"))
 
 
-def _panel(block: Comparison, languages: list[str]) -> "altair.LayerChart":
-    alt = grammar()
+def _panel(block: Comparison, languages: list[str]) -> Chart:
     several = len(languages) > 1
     columns = factor_columns([block])
     cells = {

@@ -33,7 +33,9 @@ from crosslens.results.cells import cells, disambiguated, encoders_apart
 from crosslens.results.chart import (
     COLOURS,
     LONG,
+    Chart,
     ComparedScores,
+    alt,
     by_state,
     compared_scores,
     grammar,
@@ -53,7 +55,6 @@ from crosslens.similarity.transfer_gap import correlations
 from crosslens.tasks.titles import as_printed
 
 if TYPE_CHECKING:
-    import altair
     import pandas
 
 FORMATS = ("pdf", "svg", "png")
@@ -105,7 +106,7 @@ def write_figures(
     return list(charts)
 
 
-def drawn(chart: "altair.TopLevelMixin") -> str:
+def drawn(chart: Chart) -> str:
     """Draw a chart as SVG; the same chart gives the same text."""
     import vl_convert
 
@@ -131,19 +132,10 @@ def _renumbered(svg: str) -> str:
 
 def all_figures(
     results: Results, *, sort: Order = "score", significance: Significance | None = None
-) -> "dict[str, altair.TopLevelMixin]":
-    """Make every figure that the results fill: name -> chart.
-
-    Args:
-        results: results of one or more studies.
-        sort: order of the languages, as in `Results.sorted`.
-        significance: intervals of scores from finished studies.
-
-    Raises:
-        RequestError: when altair is not installed.
-    """
+) -> dict[str, Chart]:
+    """Make every figure that the results fill: name -> chart."""
     grammar()
-    makers: Mapping[str, Callable[[Results], altair.TopLevelMixin]] = {
+    makers: Mapping[str, Callable[[Results], Chart]] = {
         "layer-profile": partial(layer_profiles, significance=significance),
         "encoders": encoders_overlaid,
         "interventions": intervention_profiles,
@@ -176,9 +168,7 @@ def all_figures(
     return charts | layer_figures(every_step)
 
 
-def layer_profiles(
-    results: Results, *, significance: Significance | None = None, ink: Ink = LIGHT
-) -> "altair.ConcatChart":
+def layer_profiles(results: Results, *, significance: Significance | None = None, ink: Ink = LIGHT) -> Chart:
     """What re-initialising each part of the encoder costs in the source language and zero-shot, one panel per task,
     source, encoder and variant of the models.
 
@@ -186,9 +176,6 @@ def layer_profiles(
         results: scores.
         significance: intervals of scores from finished studies; else bars show the lowest and highest seed.
         ink: colours for a light or a dark page.
-
-    Raises:
-        RequestError: when no model with re-initialised layers has a reference.
     """
     intervals = profile_intervals(results, significance) if significance else {}
     blocks = score_blocks(results)
@@ -205,12 +192,8 @@ def layer_profiles(
     return profile_chart(profiles, ink=ink)
 
 
-def encoders_overlaid(results: Results) -> "altair.ConcatChart":
-    """Layer profiles of several encoders, one over the other, one panel per task and source.
-
-    Raises:
-        RequestError: when no two encoders have re-initialised layers and a common target corpus.
-    """
+def encoders_overlaid(results: Results) -> Chart:
+    """Layer profiles of several encoders, one over the other, one panel per task and source."""
     panels = {
         as_printed(panel.title(f"source {panel.source}")): panel.profiles
         for panel in encoder_panels(encoders_apart(results))
@@ -222,16 +205,12 @@ def encoders_overlaid(results: Results) -> "altair.ConcatChart":
     return overlay_chart(panels)
 
 
-def layers_by_target(results: Results) -> "altair.ConcatChart":
+def layers_by_target(results: Results) -> Chart:
     """Figure 1 of Wu & Dredze (2019), of every condition: scores by target, coloured by difference to the reference.
 
     One heat map per task, source, encoder and variant of the models, on one scale of colours. Models that were tested
     in their own language only share one, with a row for each language.
-
-    Raises:
-        RequestError: when nothing is compared with a reference.
     """
-    alt = grammar()
     maps: dict[str, ComparedScores] = {}
     blocks = score_blocks(results)
     for block in blocks:
@@ -255,13 +234,8 @@ def _title(block: Block, blocks: Sequence[Block]) -> str:
     return as_printed(title) + (f", {block.encoder}" if several else "")
 
 
-def by_seed(results: Results) -> "altair.FacetChart":
-    """Mean score over the other languages, one point per seed, by task and condition.
-
-    Raises:
-        RequestError: with a single seed.
-    """
-    alt = grammar()
+def by_seed(results: Results) -> Chart:
+    """Mean score over the other languages, one point per seed, by task and condition."""
     rows = []
     blocks = score_blocks(results)
     for block in blocks:
@@ -292,13 +266,8 @@ ANSWERS = {"accuracy": "true labels", "accuracy_shuffled": "shuffled labels"}
 """Metric of a probe -> labels it was trained on."""
 
 
-def probes_by_layer(results: Results) -> "altair.FacetChart":
-    """Figure 2 of Wu & Dredze (2019): accuracy of linear probes by layer, and with shuffled labels.
-
-    Raises:
-        RequestError: when the records hold no probe.
-    """
-    alt = grammar()
+def probes_by_layer(results: Results) -> Chart:
+    """Figure 2 of Wu & Dredze (2019): accuracy of linear probes by layer, and with shuffled labels."""
     rows = []
     asked = [block for (measure,), block in results.groups("measure") if measure is not None]
     for block in asked:
@@ -338,14 +307,8 @@ def probes_by_layer(results: Results) -> "altair.FacetChart":
     return styled(chart.facet(facet=alt.Facet("measure:N", title=None), columns=2))
 
 
-def correlation_by_layer(results: Results, *, measure: str = "cka") -> "altair.LayerChart":
-    """Plot the correlation of gap and similarity by layer, with intervals over languages.
-
-    Raises:
-        RequestError: when the records do not hold both, or too few languages; when all gaps or all similarities are
-            equal in every layer.
-    """
-    alt = grammar()
+def correlation_by_layer(results: Results, *, measure: str = "cka") -> Chart:
+    """Plot the correlation of gap and similarity by layer, with intervals over languages."""
     correlated = correlations(results, measures=[measure], layers="each")
     rows = [
         {

@@ -1,33 +1,21 @@
 """Attention heads ablated one at a time, as maps of layers and heads."""
 
-from typing import TYPE_CHECKING
-
 from crosslens.errors import RequestError
 from crosslens.report.conditions.heads import head_effects
-from crosslens.results.chart import DARK, grammar, heat_map, styled
+from crosslens.results.chart import DARK, Chart, alt, heat_map, styled
 from crosslens.results.layer_profile import LIGHT
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
-
-if TYPE_CHECKING:
-    import altair
 
 LEAST = 1.0
 """Difference in points that has the deepest colour at least, so that noise does not look like an effect."""
 
 
-def head_maps(results: Results) -> "altair.VConcatChart":
+def head_maps(results: Results) -> Chart:
     """Draw what each ablated head costs: a map for the source language beside one for the other languages.
 
     Both have one scale of colours.
-
-    Args:
-        results: scores.
-
-    Raises:
-        RequestError: when no single head was ablated, or charts cannot be drawn.
     """
-    alt = grammar()
     rows = []
     for effect in head_effects(results):
         layers = sorted({layer for layer, _ in effect.columns}, reverse=True)
@@ -35,9 +23,9 @@ def head_maps(results: Results) -> "altair.VConcatChart":
             name: [
                 {"layer": str(layer), "head": str(head), "value": mean}
                 for layer, head in sorted(effect.columns)
-                if (mean := effect.difference(keys, layer, head).mean) is not None
+                if (mean := effect.block.difference(keys, effect.columns[layer, head]).mean) is not None
             ]
-            for name, keys in effect.parts()
+            for name, keys in effect.block.parts()
         }
         widest = max([LEAST, *(abs(box["value"]) for boxes in panels.values() for box in boxes)])  # pyright: ignore
         scale = alt.Scale(scheme="redblue", domain=[-widest, widest], domainMid=0)

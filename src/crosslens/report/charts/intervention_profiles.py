@@ -1,35 +1,23 @@
 """What each intervention costs the source language and other languages, by layer: a panel for each."""
 
-from typing import TYPE_CHECKING
-
 from crosslens.errors import RequestError
 from crosslens.report.conditions.interventions import changed_after_training
 from crosslens.report.conditions.treatment_effects import treatment_effects
-from crosslens.results.chart import grammar, inline_data, styled
+from crosslens.results.chart import Chart, alt, inline_data, styled
 from crosslens.results.layer_profile import LIGHT, SAME, ZERO_SHOT
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
-
-if TYPE_CHECKING:
-    import altair
 
 ACROSS = 4
 """Panels beside one another, at most."""
 
 
-def intervention_profiles(results: Results) -> "altair.VConcatChart":
+def intervention_profiles(results: Results) -> Chart:
     """Draw the differences to the reference by layer, a panel for each intervention, the source beside the targets.
 
     A row of panels is one task, source and encoder. Bars show the lowest and highest seed. Panels have scales of their
     own, because interventions differ many times in size.
-
-    Args:
-        results: scores.
-
-    Raises:
-        RequestError: when no trained model was changed, or charts cannot be drawn.
     """
-    alt = grammar()
     rows = []
     for block in changed_after_training(results):
         panels = []
@@ -56,8 +44,7 @@ def intervention_profiles(results: Results) -> "altair.VConcatChart":
     return styled(alt.vconcat(*rows), title={"anchor": "start", "color": LIGHT.text})
 
 
-def _panel(points: list[dict[str, object]], order: list[str], title: str) -> "altair.LayerChart":
-    alt = grammar()
+def _panel(points: list[dict[str, object]], order: list[str], title: str) -> Chart:
     lines = [SAME, ZERO_SHOT]
     legend = alt.Legend(title=None, orient="bottom", direction="horizontal")
     ink, filled = [LIGHT.same, LIGHT.zero_shot], [LIGHT.paper, LIGHT.zero_shot]

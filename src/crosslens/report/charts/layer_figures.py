@@ -5,7 +5,6 @@ import textwrap
 import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from crosslens.alignment.baselines import LEVELS
 from crosslens.errors import RequestError
@@ -15,7 +14,8 @@ from crosslens.results.chart import (
     DARK,
     LONG,
     SENTENCE_PAIRS,
-    grammar,
+    Chart,
+    alt,
     heat_map,
     inline_data,
     layer_axis,
@@ -25,9 +25,6 @@ from crosslens.results.chart import (
 )
 from crosslens.results.record import Results
 from crosslens.tasks.titles import metric_name
-
-if TYPE_CHECKING:
-    import altair
 
 MEASURED = "measured"
 """Legend entry of measurements, as opposed to baselines."""
@@ -39,14 +36,14 @@ WRAPPED = 24
 """Letters of a panel's title in one line."""
 
 
-def layer_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
+def layer_figures(results: Results) -> dict[str, Chart]:
     """Name -> figure, of everything but scores that has a value for each layer.
 
     ``words`` and ``sentences``: Figures 4 and 6 of Conneau, Wu et al. (2020); ``transfer-by-layer-TASK``: Figure 5;
     ``similarity-by-pair``: the heat map of Figure 7; ``similarity-by-language``: Figures 1, 2 and 4 to 8 of Muller et
     al. (2021).
     """
-    charts: dict[str, altair.TopLevelMixin] = {}
+    charts: dict[str, Chart] = {}
     for level in LEVELS:
         with suppress(RequestError):  # records that contradict one another; the tables say so
             if lines := retrieval_lines(results, level):
@@ -61,9 +58,8 @@ def layer_figures(results: Results) -> "dict[str, altair.TopLevelMixin]":
     return charts
 
 
-def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
+def curves(lines: Sequence[Line], *, title: str) -> Chart:
     """A panel for each group, a colour for each encoder, a line style for each baseline."""
-    alt = grammar()
     order = [MEASURED, *ORDER[1:]]
     highest = max(cell.mean or 0.0 for line in lines for cell in line.by_layer.values())
     dash = alt.StrokeDash(
@@ -97,13 +93,8 @@ def curves(lines: Sequence[Line], *, title: str) -> "altair.ConcatChart":
     return styled(alt.concat(*panels, columns=3).resolve_scale(color="independent"))
 
 
-def similarity_by_pair(lines: Sequence[Line]) -> "altair.ConcatChart":
-    """Similarity of translations: a heat map of language pairs and layers for each state of the encoders.
-
-    Raises:
-        RequestError: if there is no similarity of translations.
-    """
-    alt = grammar()
+def similarity_by_pair(lines: Sequence[Line]) -> Chart:
+    """Similarity of translations: a heat map of language pairs and layers for each state of the encoders."""
     shown = [(line, line.state) for line in lines if line.state and not line.baseline]
     if not shown:
         raise RequestError("these results contain no similarity of translations")
@@ -134,7 +125,7 @@ def similarity_by_pair(lines: Sequence[Line]) -> "altair.ConcatChart":
     return styled(alt.concat(*maps, columns=2))
 
 
-def similarity_by_language(lines: Sequence[Line]) -> "altair.ConcatChart":
+def similarity_by_language(lines: Sequence[Line]) -> Chart:
     """Similarity of translations by layer: a panel for each language pair, a line for each state of the encoders.
 
     The title names the axes. Lines of unrelated sentences matched in length are dashed; what lies above them is more
@@ -142,11 +133,7 @@ def similarity_by_language(lines: Sequence[Line]) -> "altair.ConcatChart":
 
     Args:
         lines: from `similarity_lines`; the panels stand in their order.
-
-    Raises:
-        RequestError: if there is no similarity of translations between two languages.
     """
-    alt = grammar()
     kinds = [SENTENCE_PAIRS[""], SENTENCE_PAIRS["_length_matched"]]
     rows: dict[str, list[dict]] = {}
     for line in lines:

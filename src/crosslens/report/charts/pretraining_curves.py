@@ -1,22 +1,19 @@
 """Similarity, probes and transfer along pretraining, each as a share of its change, as lines."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from crosslens.errors import RequestError
 from crosslens.report.conditions.pretraining_steps import Series, series_of
-from crosslens.results.chart import COLOURS, LONG, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, LONG, Chart, alt, inline_data, styled
 from crosslens.results.record import Results
-
-if TYPE_CHECKING:
-    import altair
 
 DASHES = [[1, 0], [6, 3]]
 """Line styles of zero-shot scores and of anything else."""
 
 
-def pretraining_curves(results: Results) -> "altair.ConcatChart":
+def pretraining_curves(results: Results) -> Chart:
     """Draw how far each quantity has come from its first to its last value, by step of pretraining.
 
     One panel per encoder. Zero-shot scores are solid, anything else is dashed. Baselines, scores in the source language
@@ -25,11 +22,7 @@ def pretraining_curves(results: Results) -> "altair.ConcatChart":
 
     Args:
         results: records of studies with checkpoints.
-
-    Raises:
-        RequestError: when nothing changed over several checkpoints; when altair is not installed.
     """
-    alt = grammar()
     drawn = [each for each in series_of(results) if not each.role and each.onsets()]
     if not drawn:
         raise RequestError("these results contain nothing that changed over several steps of pretraining")
@@ -52,8 +45,7 @@ def _rows(series: Series) -> list[dict[str, Any]]:
     return rows
 
 
-def _panel(series: list[Series], encoder: str) -> "altair.LayerChart":
-    alt = grammar()
+def _panel(series: list[Series], encoder: str) -> Chart:
     rows = [row for each in series for row in _rows(each)]
     names = [each.name for each in series]
     steps = sorted({row["step"] for row in rows})

@@ -7,12 +7,10 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crosslens.report.charts.label_places import label_width
-
-if TYPE_CHECKING:
-    import altair
+from crosslens.results.chart import Chart
 
 TEXT_WIDTH = 6.8
 """Width of the text of a page in ACL's style, in inches; a column has 3.3."""
@@ -59,7 +57,7 @@ class Layout:
     factor: float = 1.0
 
 
-def printed(chart: "altair.TopLevelMixin", *, inches: float) -> str:
+def printed(chart: Chart, *, inches: float) -> str:
     """Draw a chart no wider than the paper, as SVG.
 
     A chart that is narrower stays as it is. Otherwise legends move below the panels, fewer panels stand side by side

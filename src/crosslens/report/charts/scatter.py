@@ -1,19 +1,15 @@
 """Scatter plots of languages: transfer gap against similarity, and score against subword overlap."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from crosslens.formatting import plain
 from crosslens.report.charts.label_places import place_labels
 from crosslens.report.correlations import names_of
-from crosslens.results.chart import COLOURS, grammar, inline_data, styled
+from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
 from crosslens.tasks import main_metric
 from crosslens.tasks.titles import metric_name
-
-if TYPE_CHECKING:
-    import altair
 
 OVERLAP: Mapping[str, str] = dict(zip(OVERLAPS, ("types", "tokens"), strict=True))
 """Measure -> of which subwords."""
@@ -27,38 +23,28 @@ MARGIN = 0.06
 """Empty part of a panel on each side of the points."""
 
 
-def gap_against_similarity(results: Results, *, measure: str = "cka") -> "altair.ConcatChart":
-    """Figure 3 of Muller et al. (2021): transfer gap against similarity by language.
-
-    Raises:
-        RequestError: when the records do not hold both, or too few languages.
-    """
+def gap_against_similarity(results: Results, *, measure: str = "cka") -> Chart:
+    """Figure 3 of Muller et al. (2021): transfer gap against similarity by language."""
     correlated = correlations(results, measures=[measure])
     panels = {f"{name}, {each.state}": each for name, each in zip(names_of(correlated), correlated, strict=True)}
     return _panels(panels, x=f"{metric_name(measure)} with the source, mean over layers")
 
 
-def score_against_overlap(results: Results) -> "altair.ConcatChart":
-    """Figure 3 of Wu & Dredze (2019): zero-shot score against the subwords seen in training, by task.
-
-    Raises:
-        RequestError: when the records do not hold both, or too few languages.
-    """
+def score_against_overlap(results: Results) -> Chart:
+    """Figure 3 of Wu & Dredze (2019): zero-shot score against the subwords seen in training, by task."""
     correlated = correlations(results, measures=list(OVERLAP), coefficient="pearson", outcome="score")
     named = zip(names_of(correlated), correlated, strict=True)
     panels = {f"{name}, {OVERLAP[each.measure]}": each for name, each in named}
     return _panels(panels, x="subwords seen in the source-language training data, percent")
 
 
-def _panels(correlated: Mapping[str, Correlated], *, x: str) -> "altair.ConcatChart":
-    alt = grammar()
+def _panels(correlated: Mapping[str, Correlated], *, x: str) -> Chart:
     charts = [_panel(each, title=title, x=x) for title, each in correlated.items()]
     return styled(alt.concat(*charts, columns=2))
 
 
-def _panel(correlated: Correlated, *, title: str, x: str) -> "altair.LayerChart":
+def _panel(correlated: Correlated, *, title: str, x: str) -> Chart:
     """One point per language, with its name where there is room, and a least-squares line where both sides vary."""
-    alt = grammar()
     languages = correlated.correlation.languages
     rows = [
         {"language": name, "similarity": correlated.similarities[name], "outcome": correlated.outcomes[name]}

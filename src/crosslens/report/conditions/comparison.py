@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from crosslens.report.blocks import scores_of
+from crosslens.report.blocks import by_main_metric, scores_of
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import sources_of
 from crosslens.report.significance import Interval, Significance
-from crosslens.results.cells import Cells, Column, Key, columns_of, disambiguated, groups_of, languages_of
+from crosslens.results.cells import EMPTY, Cell, Cells, Column, Key, columns_of, disambiguated, groups_of, languages_of
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, Intervals
 from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
 from crosslens.results.record import Results, remembered
@@ -88,6 +88,17 @@ class Comparison:
         name = self.languages(target, corpus) if corpus is not None else target
         return f"{name} with {partner}" if partner else name
 
+    def parts(self) -> list[tuple[str, tuple[Key, ...]]]:
+        """Name and rows of the source language and of the other languages, where there are any."""
+        parts = (("same language", self.same), ("zero-shot", self.cross))
+        return [
+            (name + (f", mean of {self.over(keys)}" if len(keys) > 1 else ""), keys) for name, keys in parts if keys
+        ]
+
+    def difference(self, keys: Sequence[Key], column: Column | None) -> Cell:
+        """Mean difference to the reference over rows; empty without a column."""
+        return EMPTY if column is None else mean_row(self.compared, keys, column)
+
     def over(self, keys: Sequence[Key]) -> str:
         """Describe what a mean over these rows covers: ``18 languages``."""
         if len(keys) == 1:
@@ -157,16 +168,9 @@ class Comparison:
 
 @remembered
 def comparisons(results: Results) -> list[Comparison]:
-    """Compare the conditions of each task, encoder, source and split by the main score of the task.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
-    groups = [
-        (key, block)
-        for key, block in groups_of(scores_of(results), "task", "metric", "encoder", "source", "split")
-        if key[1] is not None and key[1] == main_metric(key[0]) and key[3] is not None
-    ]
+    """Compare the conditions of each task, encoder, source and split by the main score of the task."""
+    groups = groups_of(scores_of(results), "task", "metric", "encoder", "source", "split")
+    groups = [(key, block) for key, block in by_main_metric(groups) if key[3] is not None]
     encoders, splits = ({key[place] for key, _ in groups} for place in (2, 4))
     compared = []
     for (task, _, encoder, source, split), block in groups:

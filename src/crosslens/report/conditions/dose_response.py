@@ -87,9 +87,6 @@ def dose_response(results: Results) -> list[Table]:
 
     Returns:
         One table, or none where no similarity of changed models was measured.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     measured = list(doses_of(results))
     measures = list(dict.fromkeys(measure for each in measured for measure in each.similarity))
@@ -119,11 +116,7 @@ def _rows(doses: Doses, measures: Sequence[str]) -> tuple[Row, ...]:
 
 
 def doses_of(results: Results) -> Iterator[Doses]:
-    """List the interventions on states whose similarity was measured, with their doses.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """List the interventions on states whose similarity was measured, with their doses."""
     results = encoders_apart(results)
     similar = results.filter(metric="similarity", state="fine-tuned", target_layer=None)
     blocks = changed_after_training(results) if len(similar) else []

@@ -1,16 +1,13 @@
 """Attention heads ablated one at a time: what each costs the source language and other languages."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from crosslens.encoders.states.address import Address
 from crosslens.report.conditions.comparison import Comparison
-from crosslens.report.conditions.interventions import changed_after_training, treated
+from crosslens.report.conditions.interventions import changed_after_training, changed_row, treated
 from crosslens.report.significance import Significance
-from crosslens.report.table import Notes, Row, Table, cell_of
-from crosslens.results import cells
-from crosslens.results.cells import Cell, Column
-from crosslens.results.pivot import mean_row
+from crosslens.report.table import Notes, Row, Table
+from crosslens.results.cells import Column
 from crosslens.results.record import Results
 
 CAPTION = (
@@ -38,24 +35,9 @@ class HeadEffects:
         """Task, metric, source and treatment."""
         return f"{self.block.heading}, {self.treatment}"
 
-    def parts(self) -> Iterator[tuple[str, list]]:
-        """Yield the name and the rows of the source language, and of the other languages."""
-        for name, keys in (("same language", self.block.same), ("zero-shot", self.block.cross)):
-            if keys:
-                yield name + (f", mean of {self.block.over(keys)}" if len(keys) > 1 else ""), list(keys)
-
-    def difference(self, keys: list, layer: int, head: int) -> Cell:
-        """Mean difference to the reference over rows."""
-        column = self.columns.get((layer, head))
-        return cells.EMPTY if column is None else mean_row(self.block.compared, keys, column)
-
 
 def head_effects(results: Results) -> list[HeadEffects]:
-    """Find the scores of models in which single heads were ablated.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """Find the scores of models in which single heads were ablated."""
     effects: list[HeadEffects] = []
     for block in changed_after_training(results):
         by_treatment: dict[str, dict[tuple[int, int], Column]] = {}
@@ -69,15 +51,8 @@ def head_effects(results: Results) -> list[HeadEffects]:
 def heads(results: Results, *, significance: Significance | None = None) -> list[Table]:
     """Tabulate the effect of each ablated head: one row per layer, one column per head.
 
-    Args:
-        results: scores of one or more studies.
-        significance: intervals and tests of scores from finished studies.
-
     Returns:
         One table, or none where no single head was ablated.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     effects = head_effects(results)
     if not effects:
@@ -86,21 +61,15 @@ def heads(results: Results, *, significance: Significance | None = None) -> list
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
     for effect in effects:
-        for name, keys in effect.parts():
+        for name, keys in effect.block.parts():
             groups[f"{effect.title}: {name}"] = tuple(
-                Row(
+                changed_row(
                     f"layer {layer}",
-                    tuple(
-                        cell_of(
-                            effect.difference(keys, layer, head),
-                            "difference",
-                            notes,
-                            effect.block.interval(significance, keys, effect.columns[layer, head])
-                            if (layer, head) in effect.columns
-                            else None,
-                        )
-                        for head in numbers
-                    ),
+                    effect.block,
+                    keys,
+                    [effect.columns.get((layer, head)) for head in numbers],
+                    notes,
+                    significance,
                 )
                 for layer in sorted({layer for layer, _ in effect.columns})
             )

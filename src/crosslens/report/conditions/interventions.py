@@ -1,6 +1,7 @@
 """The same layers under several interventions, before and after training, side by side."""
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from crosslens.encoders.condition import Condition, differing_settings
@@ -8,9 +9,7 @@ from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.significance import Significance
 from crosslens.report.table import Notes, Row, Table, cell_of
-from crosslens.results import cells
-from crosslens.results.cells import Column
-from crosslens.results.pivot import mean_row
+from crosslens.results.cells import Column, Key
 from crosslens.results.record import Results
 
 CAPTION = (
@@ -25,15 +24,8 @@ NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 def interventions(results: Results, *, significance: Significance | None = None) -> list[Table]:
     """Tabulate differences to the reference: two rows per intervention, one column per set of layers.
 
-    Args:
-        results: scores of one or more studies.
-        significance: intervals and tests of scores from finished studies.
-
     Returns:
         One table, or none where no trained model was changed.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     blocks = changed_after_training(results)
     if not blocks:
@@ -47,32 +39,36 @@ def interventions(results: Results, *, significance: Significance | None = None)
         columns = treated(block)
         rows: list[Row] = []
         for treatment in dict.fromkeys(treatment for treatment, _ in columns):
-            for name, keys in (("same language", block.same), ("zero-shot", block.cross)):
-                ordered = [columns.get((treatment, address)) for address in head]
-                if not keys or not any(ordered):
-                    continue
-                over = f", mean of {block.over(keys)}" if len(keys) > 1 else ""
-                printed = tuple(
-                    cell_of(
-                        mean_row(block.compared, keys, column) if column is not None else cells.EMPTY,
-                        "difference",
-                        notes,
-                        block.interval(significance, keys, column),
-                    )
-                    for column in ordered
-                )
-                rows.append(Row(f"{treatment}: {name}{over}", printed))
+            ordered = [columns.get((treatment, address)) for address in head]
+            rows += [
+                changed_row(f"{treatment}: {name}", block, keys, ordered, notes, significance)
+                for name, keys in block.parts()
+            ]
         if rows:
             groups[block.heading] = (*groups.get(block.heading, ()), *rows)
     return [Table("interventions", CAPTION, head, groups, tuple(notes.texts))]
 
 
-def changed_after_training(results: Results) -> list[Comparison]:
-    """Scores of each task, encoder, source, and recipe or training data, for which trained models were changed.
+def changed_row(
+    label: str,
+    block: Comparison,
+    keys: Sequence[Key],
+    columns: Iterable[Column | None],
+    notes: Notes,
+    significance: Significance | None,
+) -> Row:
+    """Mean differences to the reference over some keys of a block, with intervals; empty where a column is missing."""
+    return Row(
+        label,
+        tuple(
+            cell_of(block.difference(keys, column), "difference", notes, block.interval(significance, keys, column))
+            for column in columns
+        ),
+    )
 
-    Raises:
-        RequestError: when records contradict one another.
-    """
+
+def changed_after_training(results: Results) -> list[Comparison]:
+    """Scores of each task, encoder, source, and recipe or training data, for which trained models were changed."""
     return [
         of_variant
         for block in comparisons(results)

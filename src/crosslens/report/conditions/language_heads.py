@@ -27,14 +27,8 @@ Changes = Mapping[Head, np.ndarray]
 def language_heads(results: Results) -> list[Table]:
     """Tabulate for each treatment the mean over heads, and the head that other languages need most beyond the source.
 
-    Args:
-        results: scores of one or more studies.
-
     Returns:
         One table; none where no single heads were ablated with several seeds, or one language was tested.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     groups: dict[str, tuple[Row, ...]] = {}
     for effect in head_effects(results):

@@ -70,9 +70,6 @@ def pretraining_factors(
 
     Returns:
         Two tables, or none where no factor of pretraining was varied.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     blocks = factor_blocks(results)
     if not blocks:
@@ -83,11 +80,7 @@ def pretraining_factors(
 
 
 def factor_blocks(results: Results) -> list[Comparison]:
-    """Scores of each task, encoder, source and split for which a factor of pretraining was varied.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """Scores of each task, encoder, source and split for which a factor of pretraining was varied."""
     return [block for block in comparisons(results) if block.cross and any(map(_is_factor, block.scores.columns))]
 
 
@@ -183,12 +176,7 @@ def _group(condition: Condition, models: str, over: str, *, apart: bool) -> str:
 
 
 def _cells(
-    block: Comparison,
-    names: Iterable[str],
-    column: Column,
-    kind: Kind,
-    notes: Notes,
-    significance: Significance | None,
+    block: Comparison, names: Iterable[str], column: Column, kind: Kind, notes: Notes, significance: Significance | None
 ) -> Iterator[Cell]:
     """The cells of one condition by language, and their mean."""
     rows = rows_of(block)

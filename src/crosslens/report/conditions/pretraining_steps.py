@@ -95,9 +95,6 @@ def pretraining_steps(results: Results) -> list[Table]:
 
     Returns:
         Two tables, or none where no two checkpoints were measured.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     series = series_of(results)
     if not series:
@@ -129,11 +126,7 @@ def _onsets(series: Sequence[Series]) -> Table:
 
 
 def series_of(results: Results) -> list[Series]:
-    """List the quantities that were measured at several steps of pretraining, encoder by encoder.
-
-    Raises:
-        RequestError: when records contradict one another.
-    """
+    """List the quantities that were measured at several steps of pretraining, encoder by encoder."""
     gathered: dict[tuple[str, str], tuple[Kind, str, Role, dict[int, cells.Cell]]] = {}
     by_step = sorted(_by_step(encoders_apart(results)).items())
     every = concatenated(records for _, records in by_step)

@@ -26,14 +26,8 @@ def gap_recovered(results: Results) -> list[Table]:
     on the corpus of translations and the zero-shot score, both without interventions. A mean over languages is the mean
     change divided by the mean gap.
 
-    Args:
-        results: scores of one or more studies.
-
     Returns:
         One table, or none where no translations were patched.
-
-    Raises:
-        RequestError: when records contradict one another.
     """
     every = [(block, treated(block)) for block in changed_after_training(results)]
     blocks = [

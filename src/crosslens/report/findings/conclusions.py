@@ -12,19 +12,13 @@ LayerSet = tuple[int, ...] | str
 
 @dataclass(frozen=True, slots=True)
 class LosesTransfer:
-    """Re-initialising any of these sets of layers lowers the zero-shot score, and more than the same-language score.
-
-    Attributes:
-        sets: Sets of layers.
-        source: Source language.
-    """
+    """Re-initialising any of these sets of layers lowers the zero-shot score, and more than the same-language score."""
 
     sets: tuple[LayerSet, ...]
     source: str
 
     @property
     def text(self) -> str:
-        """The claim as a sentence."""
         return (
             f"Re-initialising {layer_names(self.sets, 'or')} lowers the zero-shot score by more than {MUCH:.0f} points,"
             f" and by over {MUCH:.0f} points more than the {self.source} score."
@@ -33,19 +27,13 @@ class LosesTransfer:
 
 @dataclass(frozen=True, slots=True)
 class LosesSource:
-    """After re-initialising any of these sets of layers the task is not learnt in the source language either.
-
-    Attributes:
-        sets: Sets of layers.
-        source: Source language.
-    """
+    """After re-initialising any of these sets of layers the task is not learnt in the source language either."""
 
     sets: tuple[LayerSet, ...]
     source: str
 
     @property
     def text(self) -> str:
-        """The claim as a sentence."""
         return (
             f"Re-initialising {layer_names(self.sets, 'or')} lowers the {self.source} score itself by more than"
             f" {4 * MUCH:.0f} points, so nothing can be concluded about transfer."
@@ -66,7 +54,6 @@ class CostsMost:
 
     @property
     def text(self) -> str:
-        """The claim as a sentence."""
         return (
             f"Among {layer_names(self.among, 'and')}, re-initialising {format_layers(self.layers)} lowers the zero-shot"
             " score most."
@@ -87,7 +74,6 @@ class LowestCarry:
 
     @property
     def text(self) -> str:
-        """The claim as a sentence."""
         return (
             f"Thus the lowest layers ({format_layers(self.lowest)}) carry cross-lingual transfer here, and the highest"
             f" ({format_layers(self.highest)}) can be re-initialised at a cost of less than {MUCH:.0f} points."
@@ -108,7 +94,6 @@ class LowestSpare:
 
     @property
     def text(self) -> str:
-        """The claim as a sentence."""
         return (
             f"Thus transfer does not depend on the lowest layers here: re-initialising {layer_names(self.sets, 'or')}"
             f" lowers the zero-shot score by less than {MUCH:.0f} points, or by less than {MUCH:.0f} points more than"
@@ -128,7 +113,6 @@ class InEmbeddings:
 
     @property
     def text(self) -> str:
-        """The claim as a sentence."""
         return (
             f"Thus transfer rests on the embeddings here: all layers above them ({format_layers(self.layers)}) can be"
             f" re-initialised at a cost of less than {MUCH:.0f} points."
@@ -143,9 +127,6 @@ def conclusions(effect: Effect) -> list[Conclusion]:
 
     A single seed and incomplete conditions support none. Claims about the lowest, the highest or all layers need the
     depth of the encoder.
-
-    Args:
-        effect: Changes against a reference.
 
     Returns:
         Claims in the order in which they are written.

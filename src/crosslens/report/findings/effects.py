@@ -187,9 +187,6 @@ class Effect:
 def effects(results: Results) -> list[Effect]:
     """Compute the effect of re-initialising layers, separately for each task, source, encoder, partner and variant.
 
-    Args:
-        results: Scores of reference models and of models with re-initialised layers.
-
     Returns:
         One effect per group of comparable models that has a reference with same-language and zero-shot scores.
     """

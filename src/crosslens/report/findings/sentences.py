@@ -15,9 +15,6 @@ from crosslens.tasks import titles
 def describe(effect: Effect) -> list[str]:
     """Describe an effect: reference scores, changes, missing scores and conclusions.
 
-    Args:
-        effect: Changes against a reference.
-
     Returns:
         One sentence each.
     """
@@ -100,9 +97,6 @@ def _movement(change: Estimate, score: str, over: str = "") -> tuple[str, str]:
 
 def findings(results: Results) -> list[str]:
     """Summarise results in paragraphs: re-initialised layers by task, source and encoder, then similarity.
-
-    Args:
-        results: Scores and similarities.
 
     Returns:
         Paragraphs on the comparisons that the records allow: re-initialised layers with their reference, the

@@ -393,8 +393,7 @@ def _gather(records: Iterable[Entry]) -> list[Line]:
             languages=languages[group],
         )
         for (group, label, baseline), layers in sorted(
-            kept.items(),
-            key=lambda item: (groups.index(item[0][0]), order.index(item[0][:2]), ORDER.index(item[0][2])),
+            kept.items(), key=lambda item: (groups.index(item[0][0]), order.index(item[0][:2]), ORDER.index(item[0][2]))
         )
     ]
 

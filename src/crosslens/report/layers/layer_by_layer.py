@@ -1,19 +1,15 @@
 """Similarity of every layer of one encoder with every layer of another: tables and heat maps."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from crosslens.errors import RequestError
 from crosslens.report.layers.by_layer import Line, means_over_pairs, measures_of, similarity_lines
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import with_target_layers
-from crosslens.results.chart import DARK, grammar, heat_map, styled
+from crosslens.results.chart import DARK, Chart, alt, heat_map, styled
 from crosslens.results.record import Results, concatenated
 from crosslens.tasks.titles import at_the_start, metric_name
-
-if TYPE_CHECKING:
-    import altair
 
 COMPARISON = ("encoder", "task", "run", "condition", "state", "settings", "corpus", "source", "target", "measure")
 """Columns that name a comparison of two encoders in one language pair."""
@@ -74,22 +70,17 @@ def grids(across: Results, measure: str) -> list[Line]:
     return [*means_over_pairs(lines), *lines]
 
 
-def layer_maps(results: Results, *, measure: str = "cka") -> "altair.ConcatChart":
-    """Heat maps of similarity by layer of both encoders: a row for each language pair, a column for each state.
-
-    Raises:
-        RequestError: if no two different layers were compared.
-    """
+def layer_maps(results: Results, *, measure: str = "cka") -> Chart:
+    """Heat maps of similarity by layer of both encoders: a row for each language pair, a column for each state."""
     lines = [line for line in grids(between_layers(results), measure) if not line.baseline]
     if not lines:
         raise RequestError("these results contain no similarity of different layers")
     states = dict.fromkeys(line.label for line in lines)
     order = sorted(lines, key=lambda line: list(dict.fromkeys(each.group for each in lines)).index(line.group))
-    return styled(grammar().concat(*(_map(line, measure) for line in order), columns=len(states)))
+    return styled(alt.concat(*(_map(line, measure) for line in order), columns=len(states)))
 
 
-def _map(line: Line, measure: str) -> "altair.LayerChart":
-    alt = grammar()
+def _map(line: Line, measure: str) -> Chart:
     rows: Sequence[Mapping] = [
         {"layer": layer, "target": target, "value": cell.mean}
         for (layer, target), cell in line.by_layer.items()

@@ -126,11 +126,7 @@ def _panel(group: str, lines: Sequence[Line], tables: Sequence[int] | None) -> d
         "places": layers,
         "labels": [str(layer) for layer in layers],
         "lines": [
-            {
-                "name": line.label,
-                "kind": line.baseline,
-                "values": [_mean(line, layer) for layer in layers],
-            }
+            {"name": line.label, "kind": line.baseline, "values": [_mean(line, layer) for layer in layers]}
             for kind in kinds
             for line in lines
             if line.baseline == kind
