@@ -105,6 +105,15 @@ def test_it_is_drawn_of_any_part(scores):
     ] * 3
 
 
+def test_numbers_of_a_profile_are_written_as_in_tables():
+    import vl_convert
+
+    chart = profile_chart([layer_profile(records(seeds=(0,), losses={"none": 0.0, "1-2": 0.04}), source="en")])
+    texts = re.findall(r">([^<>]+)</text>", vl_convert.vegalite_to_svg(chart.to_json()))
+    assert "+0.0" in texts  # English loses 0.04, the others 0.08
+    assert "−0.1" in texts
+
+
 def test_models_that_read_text_in_other_ways_have_profiles_of_their_own():
     """Losses of 9 points read from the last subword and of 4 points without the causal mask, by hand."""
     readings = {"subword=last": ({"subword": "last"}, 9.0), "bidirectional all": ({"bidirectional": "all"}, 4.0)}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crosslens.errors import RequestError
+from crosslens.formatting import plain, signed
 from crosslens.results.cells import Cell, Cells, Column, Key
 from crosslens.results.chart import COLOURS, Chart, alt, inline_data, row_names, styled
 from crosslens.results.pivot import mean_row, parts_of, score_cells
@@ -52,8 +53,8 @@ class LayerProfile:
         same, cross = (mean_row(self.scores, rows, column).mean for rows in (self.same, self.cross))
         languages = len({target for target, *_ in self.cross})
         over = f" ({languages} languages)" if languages > 1 else ""
-        words = [f"{SAME} {same:.1f}" if same is not None else ""]
-        words += [f"zero-shot {cross:.1f}{over}" if cross is not None else ""]
+        words = [f"{SAME} {plain(same)}" if same is not None else ""]
+        words += [f"zero-shot {plain(cross)}{over}" if cross is not None else ""]
         return " · ".join(filter(None, words))
 
     @property
@@ -225,7 +226,7 @@ def _labels(rows: Sequence[Mapping[str, Any]], first: str, x: Any, ink: Ink) -> 
     close = len(named) > 1 and named[1]["value"] - named[0]["value"] < 0.06 * (max(values) - min(values))
     labels = []
     for row, dy in zip(named, (6, -6) if close else (0, 0), strict=False):
-        data = alt.InlineData(values=[{**row, "label": f"{row['value']:+.1f}".replace("-", "−")}])
+        data = alt.InlineData(values=[{**row, "label": signed(row["value"])}])
         text = alt.Chart(data).encode(x, alt.Y("value:Q"), alt.Text("label:N"))
         colour = ink.same if row["of"] == SAME else ink.zero_shot
         labels.append(text.mark_text(align="right", dx=-7, dy=dy, fontSize=11, fontWeight="bold", color=colour))

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from crosslens.data.language_families import known_language
 from crosslens.errors import RequestError, suggest
-from crosslens.results.cells import Key, condition_of, disambiguated
+from crosslens.results.cells import VARIANTS, Key, condition_of, disambiguated
 from crosslens.results.pivot import ROW
 from crosslens.results.record import Results
 from crosslens.results.record_rows import paired
@@ -120,6 +120,8 @@ def reference_scores(results: Results) -> Places:
     is_reference = np.array([condition_of(text).difference.is_reference for text in conditions.values], bool)
     kept = np.array([name is None for name in measured.values], bool)[measured.codes]
     kept &= is_main[kinds.codes] & ~np.isnan(values)
+    once = columns.together("measure", "metric", *BLOCK, *ROW, *VARIANTS, "condition", "seed", "value").firsts
+    kept &= np.isin(np.arange(len(values)), once)  # a record that two studies share counts once, as in tables
     scores: dict[tuple, float] = {}
     for chosen in (kept, kept & is_reference[conditions.codes]):
         records = np.flatnonzero(chosen)
