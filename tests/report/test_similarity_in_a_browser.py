@@ -95,7 +95,9 @@ def test_a_mean_over_pairs_is_offered_where_encoders_have_a_pair_in_common(opene
 
 
 def test_more_states_than_colours_are_told_apart_by_the_width_of_lines(opened_with):
-    states = [similarity("cka", n / 20 + 0.1 * layer, encoder=f"e{n}", layer=layer) for n in range(13) for layer in (0, 1)]
+    states = [
+        similarity("cka", n / 20 + 0.1 * layer, encoder=f"e{n}", layer=layer) for n in range(13) for layer in (0, 1)
+    ]
     tab = opened_with(states)
     looks = "(nodes) => nodes.map((node) => getComputedStyle(node)).map((style) => [style.%s, style.%s].join())"
     lines = tab.locator("#curves polyline").evaluate_all(looks % ("stroke", "strokeWidth"))

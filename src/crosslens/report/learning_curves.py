@@ -158,7 +158,10 @@ def _by_limit(results: Results) -> Results:
         limit = _LIMIT.search(settings or "")
         moved: dict[str, str | None] = {}
         if train is not None and limit:
-            moved = {"train": f"{train}{LIMIT}{limit[1]}", "settings": " ".join(_LIMIT.sub("", settings).split()) or None}
+            moved = {
+                "train": f"{train}{LIMIT}{limit[1]}",
+                "settings": " ".join(_LIMIT.sub("", settings).split()) or None,
+            }
         parts.append(records.with_columns(**moved))  # without columns too, so that no part stays encoded
     return concatenated(parts)
 
