@@ -120,8 +120,20 @@ def test_sorting_sorts_and_filtering_filters(opened):
     assert values() == sorted(values(), reverse=True)
     opened.fill("#filter", "parsing العربية")
     assert opened.inner_text("#count") == "4 of 32 scores"
+    opened.reload()
+    assert opened.input_value("#filter") == "parsing العربية"
+    assert opened.inner_text("#count") == "4 of 32 scores"
     opened.fill("#filter", "nothing of the kind")
     assert opened.inner_text("#count") == "0 of 32 scores"
+
+
+@pytest.mark.browser
+def test_unknown_values_in_the_address_are_the_default(opened):
+    opened.evaluate("location.hash = 'sort=size&colour=mood&measure=none'")
+    opened.wait_for_function("location.hash.includes('mood')")
+    opened.wait_for_timeout(100)
+    assert [opened.input_value(f"#{name}") for name in ("sort", "colour")] == ["score", ""]
+    assert not opened.locator("#colours li").count()
 
 
 @pytest.mark.browser

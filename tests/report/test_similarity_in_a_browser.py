@@ -94,6 +94,17 @@ def test_a_mean_over_pairs_is_offered_where_encoders_have_a_pair_in_common(opene
     assert tab.locator("#pair option").all_text_contents() == ["mean over pairs (2)", "en-fr", "en-de"]
 
 
+def test_more_states_than_colours_are_told_apart_by_the_width_of_lines(opened_with):
+    states = [
+        similarity("cka", n / 20 + 0.1 * layer, encoder=f"e{n}", layer=layer) for n in range(13) for layer in (0, 1)
+    ]
+    tab = opened_with(states)
+    looks = "(nodes) => nodes.map((node) => getComputedStyle(node)).map((style) => [style.%s, style.%s].join())"
+    lines = tab.locator("#curves polyline").evaluate_all(looks % ("stroke", "strokeWidth"))
+    marks = tab.locator("#key i").evaluate_all(looks % ("borderTopColor", "borderTopWidth"))
+    assert (len(set(lines)), len(set(marks))) == (13, 13)
+
+
 def test_charts_of_languages_share_a_scale(opened_with):
     tab = opened_with(of_languages())
     first = tab.locator("#languages figure").all()

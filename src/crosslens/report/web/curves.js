@@ -24,7 +24,7 @@ const inWords = (s, p) => {
   const one = p.rows.length === 1 && p.rows[0].low !== null ? `, 95 % CI ${written(p.rows[0].low, 3)} to ${written(p.rows[0].high, 3)}` : "";
   return `${s.state}, ${s.kind}, layer ${p.layer}: ${written(p.value, 3)}${one}, ${p.pairs > 1 ? `mean of ${p.pairs} pairs` : `1 pair, n ${p.rows[0].n}`}`;
 };
-const drawnLines = (series, layers, wordsOf = inWords) => series.map((s) => ({ kind: `series${s.number % 6}`, style: s.style, radius: s.style ? 2.5 : 4,
+const drawnLines = (series, layers, wordsOf = inWords) => series.map((s) => ({ kind: seriesClass(s.number), style: s.style, radius: s.style ? 2.5 : 4,
   points: s.points.map((p) => ({ i: layers.indexOf(p.layer), value: p.value, words: wordsOf(s, p) })) }));
 const curves = () => {
   // Languages that are followed have curves of their own; else one pair, or the mean over pairs.
@@ -44,7 +44,7 @@ const curves = () => {
   at("curves").replaceChildren(svg);
   const kinds = [...new Map(series.map((s) => [s.kind, s.style]))];
   at("key").replaceChildren(
-    ...states.map((state, number) => make("li", {}, make("i", { class: `series${number % 6}` }), state)),
+    ...states.map((state, number) => make("li", {}, make("i", { class: seriesClass(number) }), state)),
     ...(kinds.length > 1 ? kinds.map(([kind, style]) => make("li", {}, make("i", { class: LEGEND[style] }), kind)) : []));
   at("values").replaceChildren(
     make("thead", {}, make("tr", {}, make("th", { class: "left", scope: "col" }, "encoder"), ...layers.map((l) => make("th", { scope: "col" }, l)))),
@@ -67,7 +67,7 @@ const byLanguage = (measure, states, layers) => {
   const from = unique(panels.map(({ pair }) => pair.split("-")[0])).length === 1;
   multiples(at("languages"), pairs.length, (W) => panels.map(({ pair, language, states: own, series }) => make("figure", {}, make("figcaption", {}, heading({ title: from ? language : pair, language })),
     lineChart({ label: `${data.measures[measure]} by layer, ${pair}`, W, H: 150, scale, digits: 2, places: layers, labels: layers,
-      lines: drawnLines(series, layers, (s, p) => s.style ? null : inWords(s, p)).map((line) => ({ ...line, radius: 2 })) }), alike ? null : make("ul", { class: "key" }, ...own.map((name, i) => make("li", {}, make("i", { class: `series${i % 6}` }), make("bdi", {}, name)))))), 215);
+      lines: drawnLines(series, layers, (s, p) => s.style ? null : inWords(s, p)).map((line) => ({ ...line, radius: 2 })) }), alike ? null : make("ul", { class: "key" }, ...own.map((name, i) => make("li", {}, make("i", { class: seriesClass(i) }), make("bdi", {}, name)))))), 215);
   const rows = () => panels.flatMap(({ pair, series }) => series.map((s) => [`${pair}, ${s.state}: ${s.kind}`, ...layers.map((layer) => written(s.points.find((p) => p.layer === layer)?.value, 3).replace("–", "not run"))]));
   const details = at("by-language").querySelector("details"), show = () => { if (details.open) details.querySelector("table").replaceChildren(...tableOf(["pair and encoder", ...layers], rows())); };
   details.ontoggle = show; show();

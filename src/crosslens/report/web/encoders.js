@@ -12,8 +12,8 @@ const overlay = (panel) => {
   svg.append(make("text", { x: (L + W) / 2, y: H - 6, "text-anchor": "middle" }, "re-initialised layers, as a share of the depth"));
   for (const [number, name] of names.entries()) for (const line of unique(panel.points.map((point) => point.line))) {
     const points = panel.points.filter((point) => point.encoder === name && point.line === line), same = line === "same language";
-    svg.append(make("polyline", { class: `series${number % 6}${same ? " null" : ""}`, points: points.map((point) => `${x(point.depth)},${y(point.value)}`).join(" ") }));
-    for (const point of points) svg.append(make("circle", { class: `series${number % 6}`, cx: x(point.depth), cy: y(point.value), r: same ? 2.5 : 4.5 },
+    svg.append(make("polyline", { class: `${seriesClass(number)}${same ? " null" : ""}`, points: points.map((point) => `${x(point.depth)},${y(point.value)}`).join(" ") }));
+    for (const point of points) svg.append(make("circle", { class: seriesClass(number), cx: x(point.depth), cy: y(point.value), r: same ? 2.5 : 4.5 },
       make("title", {}, `${name}, ${line}, layers ${point.layers}: ${written(point.value, 1, true)} points`)));
   }
   const table = make("table", {}, ...tableOf([panel.title, ...panel.head], panel.rows));
@@ -21,7 +21,7 @@ const overlay = (panel) => {
 };
 const overlays = () => {
   const names = unique(data.encoders.flatMap((panel) => panel.points.map((point) => point.encoder)));
-  at("encoder-key").replaceChildren(...names.map((name, number) => make("li", {}, make("i", { class: `series${number % 6}` }), make("bdi", {}, name))));
+  at("encoder-key").replaceChildren(...names.map((name, number) => make("li", {}, make("i", { class: seriesClass(number) }), make("bdi", {}, name))));
   const shown = data.encoders.filter((panel) => !state.task || panel.task === state.task);
   at("overlays").replaceChildren(...(shown.length ? shown : data.encoders).map(overlay));
 };

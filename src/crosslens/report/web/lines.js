@@ -1,6 +1,8 @@
 // Lines by layer, or by sets of layers: one drawing for all charts of this form ------------------------------------------
 // Shape: size, title of the axis across, ticks, places of marks and their labels. Lines: class, style and points.
 const STYLES = ["", "null", "matched", "apart", "mixed"];
+// Class of the n-th line or mark of a key: colours first, then the same ones in broad lines, then in fine ones.
+const seriesClass = (number) => `series${number % 6}${["", " broad", " fine"][Math.floor(number / 6) % 3]}`;
 const LEGEND = { "": "", null: "dashed", matched: "dotted", apart: "round", mixed: "mixed" };
 const lineChart = ({ label, W, H, scale, digits, sign = false, places, labels, across = "", inset = false, lines }) => {
   const L = 46, T = 10, low = scale[0], high = scale.at(-1), inner = W - L - 16, many = places.length > 1;

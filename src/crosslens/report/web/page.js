@@ -3,8 +3,9 @@ const draw = () => {
   if (at("chosen")) facts();
   if (scores.length) {
     const table = tableInView();
-    at("sort").value = state.sort || data.sort;
+    showState("sort", data.sort);
     if (document.activeElement !== at("find")) at("find").value = state.find;
+    if (document.activeElement !== at("filter") && !isListed) at("filter").value = state.filter;
     opening(table); profiles(table); heat(table); gaps(table); scoreTable();
     if (data.encoders.length) overlays();
   }
@@ -21,7 +22,7 @@ if (at("chosen")) for (const id of ["family", "script", "colour"]) at(id).addEve
 if (scores.length) {
   for (const id of ["source", "encoder", "sort"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));
   at("find").addEventListener("input", () => set({ find: at("find").value }));
-  at("filter").addEventListener("input", () => { isListed = null; shownRows = 100; scoreTable(); });
+  at("filter").addEventListener("input", () => { isListed = null; shownRows = 100; set({ filter: at("filter").value }); });
   at("more").addEventListener("click", () => { shownRows += 1000; scoreTable(); });
   at("scores-csv").addEventListener("click", () => save(csv(scores.map(({ place, ...record }) => record)), "text/csv", "scores.csv"));
 }
@@ -38,7 +39,7 @@ if (similar.length) {
   at("svg").addEventListener("click", () => save(drawing([at("curves").firstChild]), "image/svg+xml", "similarity.svg"));
 }
 at("close").addEventListener("click", () => at("run").close());
-addEventListener("hashchange", () => { readState(); draw(); });
+addEventListener("hashchange", () => { isListed = null; readState(); draw(); });
 let width = innerWidth;
 addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; draw(); } });
 addEventListener("beforeprint", () => document.querySelectorAll("details.findings").forEach((details) => { details.open = true; }));

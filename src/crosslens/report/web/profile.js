@@ -40,11 +40,10 @@ const facts = () => {
     const values = valuesOf(name);
     at(`${name}-choice`).hidden = values.length < 2;
     at(name).replaceChildren(make("option", { value: "" }, "all"), ...values.map(([value, count]) => make("option", { value }, `${value} (${count})`)));
-    at(name).value = state[name];
-    if (at(name).value !== state[name]) at(name).value = state[name] = ""; // an address from another page
+    showState(name);
   }
   at("colour-choice").hidden = FACTS.every((name) => at(`${name}-choice`).hidden);
-  at("colour").value = state.colour;
+  showState("colour");
   const kept = targets.filter(isKept);
   at("kept").hidden = kept.length === targets.length;
   at("kept").textContent = `Shown: ${kept.length} of ${targets.length} languages. Headline, key numbers and means are over all.`;

@@ -6,7 +6,7 @@ const ofLanguages = (panels) => {
   return followed.length ? followed : panels.filter((panel) => !panel.language || isKept(panel.language));
 };
 const keyOf = (names, kinds, section) => [
-  ...names.map((name, i) => make("li", {}, make("i", { class: `series${i % 6}` }), make("bdi", {}, name))),
+  ...names.map((name, i) => make("li", {}, make("i", { class: seriesClass(i) }), make("bdi", {}, name))),
   ...(kinds.length > 1 ? kinds.map((place) => make("li", {}, make("i", { class: LEGEND[STYLES[place]] }), section.kinds[section.styles.indexOf(place)])) : [])];
 const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50];
 const scaleOf = (lines) => ticks(lines.flatMap((line) => [...line.values, ...(line.low ?? []), ...(line.high ?? [])]).filter((value) => value !== null && value !== undefined), STEPS, 0.05);
@@ -20,7 +20,7 @@ const multiple = (section, panel, W, scale, numberOf) => {
       const target = line.mark === "target", points = line.values.flatMap((value, i) => value === null ? [] : [{ i, value, low: line.low?.[i], high: line.high?.[i], words: target ? null : words(line, i) }]);
       const style = line.mark ? "" : STYLES[section.styles[section.kinds.indexOf(line.kind || section.kinds[0])]];
       return { points, joined: panel.joined, style, radius: style ? 2 : line.mark ? 4 : 3,
-        kind: target ? `${isChosen(line.language) ? "chosen " : ""}${colourOf(line.language)}`.trim() : line.mark ?? `series${numberOf(line.name) % 6}`,
+        kind: target ? `${isChosen(line.language) ? "chosen " : ""}${colourOf(line.language)}`.trim() : line.mark ?? seriesClass(numberOf(line.name)),
         target: target ? { onclick: follow(line.language), words: `${line.name}${described(line.language)}: ${panel.labels.map((text, i) => `${text} ${written(line.values[i], 1, true)}`).join(", ")}` } : null };
     }) });
 };

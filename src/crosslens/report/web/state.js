@@ -1,5 +1,5 @@
 // One state of the page, kept in the address, so that a view can be sent: #task=pos&language=fr,de&sort=name
-const HASH = ["task", "source", "encoder", "sort", "find", "family", "script", "colour", "measure", "pair", "layer", "view", "language"];
+const HASH = ["task", "source", "encoder", "sort", "find", "filter", "family", "script", "colour", "measure", "pair", "layer", "view", "language"];
 const state = {};
 const readState = () => {
   const told = new URLSearchParams(location.hash.slice(1));
@@ -12,6 +12,11 @@ const writeState = () => {
   for (const language of state.languages) kept.append("language", language);
   const text = kept.toString();
   history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+};
+// Shows the state in a control; a value that it lacks, in an address from another page, becomes its default.
+const showState = (name, standard = "") => {
+  at(name).value = state[name] || standard;
+  if (!at(name).value && state[name]) { state[name] = ""; at(name).value = standard; }
 };
 const set = (changes) => { Object.assign(state, changes); writeState(); redrawn(draw); };
 const choose = (language, more = false) => {
