@@ -22,7 +22,7 @@ READY = $(VENV)/.ready
 # Images of containers often set it. Tests start hundreds of programs, each of which would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check site notebooks browser fix lowest bench bench-gpu mutants audit clean
+.PHONY: demo test check lint types site notebooks browser fix lowest bench bench-gpu mutants audit clean
 
 demo: $(READY)
 	$(RUN)/crosslens demo --out $(OUT)
@@ -31,13 +31,17 @@ test: $(READY)
 	$(RUN)/python -m pytest
 
 check: $(READY)
-	$(RUN)/ruff format --check src tests benchmarks
-	$(RUN)/ruff check src tests benchmarks
-	$(RUN)/pyright --pythonpath $(RUN)/python
-	$(RUN)/lint-imports
-	$(MAKE) site
+	$(MAKE) -j 2 lint types site
 	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2 --dist loadfile
 	$(ELSEWHERE) $(RUN)/python -m pytest -m rounding --no-onednn --rounding 1
+
+lint: $(READY)
+	$(RUN)/ruff format --check src tests benchmarks
+	$(RUN)/ruff check src tests benchmarks
+	$(RUN)/lint-imports
+
+types: $(READY)
+	$(RUN)/pyright --pythonpath $(RUN)/python
 
 site: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --quiet --strict --site-dir $(SITE)

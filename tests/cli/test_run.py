@@ -142,6 +142,7 @@ def test_a_run_that_there_is_not(run, file):
         assert words in said
 
 
+@pytest.mark.slow
 def test_sigterm_stops_cleanly_and_the_same_command_goes_on(study, file, treebanks, tmp_path):
     """The real program: SIGTERM in the middle of a long training; its state is kept and taken up."""
     long = {**study.model_dump(mode="json", exclude_defaults=True), "seeds": 1, "conditions": ["none"]}

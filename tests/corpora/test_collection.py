@@ -100,3 +100,9 @@ def test_a_tag_has_its_script_only_where_it_is_not_the_usual_one():
     codes = ("kor_Hang", "kor_Kore", "eng_Latn", "zho_Hans", "zho_Hant", "srp_Cyrl", "srp_Latn", "deu", "german")
     tags = ["ko", "ko", "en", "zh", "zh-Hant", "sr", "sr-Latn", "de", "de"]
     assert [language_tag(code) for code in codes] == tags
+
+
+def test_different_languages_have_different_tags():
+    """CLDR replaces the tag of Dari by that of Persian, and the tag of Twi by that of Akan."""
+    codes = ("pes_Arab", "prs_Arab", "prs", "aka_Latn", "twi_Latn", "twi")
+    assert [language_tag(code) for code in codes] == ["fa", "prs", "prs", "ak", "tw", "tw"]

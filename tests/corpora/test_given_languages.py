@@ -42,3 +42,11 @@ def test_a_corpus_without_a_language_gets_the_one_that_is_given_and_keeps_the_re
     assert load_corpus(replace(french, language=None), language="fr") == french
     with pytest.raises(RequestError, match="ud/fr_pud:test has a language of its own"):
         load_corpus(french, language="wo")
+
+
+def test_a_mapping_of_languages_to_files_is_several_corpora(treebanks):
+    (french,), (english,) = (list(treebanks.glob(f"ud/*/{name}-ud-test.conllu")) for name in ("fr_pud", "en_pud"))
+    files = {"wo": french, "en": str(english)}
+    assert [corpus.language for corpus in load_corpora(files)] == ["wo", "en"]
+    with pytest.raises(RequestError, match=r"one corpus.*load_corpus\('.*fr_pud.*', language='wo'\)"):
+        load_corpus(files)

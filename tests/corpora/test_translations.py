@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
-from crosslens.corpora.translations import are_parallel, find_translations, has_known_links, require_links
+from crosslens.corpora.translations import are_parallel, find_translations, has_known_links, link_words, require_links
 from crosslens.errors import DataError, RequestError
 from made_corpora import identified
 
@@ -65,6 +65,15 @@ def test_what_is_not_parallel_is_refused():
             find_translations(EN, target, words=False)
     assert are_parallel(EN, FR)
     assert not are_parallel(FR, EN)
+
+
+def test_duplicate_ids_are_refused():
+    """Nothing tells which of the two sentences is the translation."""
+    twice = replace(EN, items=(*EN.items, replace(EN[1], id="one")))
+    with pytest.raises(DataError, match="cannot align duplicate id 'one'"):
+        find_translations(twice, FR, words=False)
+    with pytest.raises(DataError, match="cannot align duplicate id 'one'"):
+        link_words(FR, twice)
 
 
 def test_artificial_languages_have_known_links():

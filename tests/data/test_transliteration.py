@@ -1,6 +1,8 @@
 """Other scripts: words stay words, tables mean what they say, and what is wrong with one is said with its line."""
 
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -189,6 +191,24 @@ def test_another_spelling_in_the_same_script_is_in_the_same_language(tmp_path):
     path = table(tmp_path, "a\tb\n")
     assert transliterate(sentence("aa", "x"), str(path)).language == "ug"
     assert transliterate(sentence("ئا"), "uyghur-latin").language == "ug-Latn"
+
+
+def test_a_language_that_is_not_a_tag_keeps_its_name(monkeypatch):
+    from crosslens.data import transliteration
+
+    codes = []
+    uroman = SimpleNamespace(romanize_string=lambda word, lcode: codes.append(lcode) or "a")
+    monkeypatch.setattr(transliteration, "_loaded_uroman", lambda: uroman)
+    corpus = replace(sentence("ئا"), language="a language of mine")
+    for scheme in ("uyghur-latin", "uroman"):
+        assert transliterate(corpus, scheme).language == "a language of mine"
+    assert codes == [None]
+
+
+def test_a_name_or_a_text_is_not_a_corpus():
+    for text in ("ud/ug_udt", ["ئا"]):
+        with pytest.raises(RequestError, match=f"this is a {type(text).__name__} and not a corpus.*load_corpus"):
+            transliterate(text, "uyghur-latin")
 
 
 def test_the_old_form_joins_what_is_in_its_column(tmp_path):

@@ -32,7 +32,7 @@ def values(row):
 def test_similarity_correlates_over_ranks_with_its_p():
     assert correlation(POS) == []
     (table,) = correlation(POS + ALIKE)
-    assert table.head == ("pos en",)
+    assert table.head == ("POS tagging, source en",)
     (row,) = table.groups["cka"]
     assert row.label == "pretrained"
     assert values(row) == pytest.approx([-1.0])  # the more alike, the smaller the gap
@@ -77,7 +77,7 @@ def test_partial_correlations_stand_in_the_column_of_their_models():
     others = (POS + Results.of(alike[:3])).with_columns(encoder="another", encoder_digest=None)
     (table,) = correlation(POS + scores + Results.of(alike) + others)
     ours, controlled = table.groups["cka"]
-    assert table.head == ("pos en, e", "pos en, another")
+    assert table.head == ("POS tagging, source en, e", "POS tagging, source en, another")
     assert [cell.value is None for cell in controlled.cells] == [False, True]
     assert None not in values(ours)
 
@@ -89,7 +89,7 @@ def test_overlap_correlates_linearly_types_and_tokens_apart():
     by_hand = statistics.correlation([SCORES[target] for target in SHARED], list(SHARED.values()))
     assert table.head == ("types", "tokens")
     ((row,),) = table.groups.values()
-    assert row.label == "pos en"
+    assert row.label == "POS tagging, source en"
     assert values(row) == pytest.approx([by_hand, -by_hand])
     assert all("3 languages" in table.notes[cell.note - 1] for cell in row.cells)
 
@@ -121,3 +121,11 @@ def test_published_correlations_are_of_cka_and_stand_below_no_other_measure():
         "cka": ["plain", "beside", "beside"],
         "rsa": ["plain"],
     }
+
+
+def test_the_corpora_of_the_source_language_are_named_once_for_all_tasks():
+    two = [score("en", 96.0, corpus=corpus, split="test") for corpus in ("ud/en_a", "ud/en_b")]
+    parsing = [replace(each, task="parsing", metric="las") for each in (*POS.filter(target=list(SIMILAR)), *two[::-1])]
+    (table,) = correlation(POS.filter(target=list(SIMILAR)) + Results.of([*two, *parsing]) + ALIKE)
+    assert table.head == ("pos en", "parsing en")
+    assert table.caption.endswith(" Same-language scores are means over ud/en_a and ud/en_b.")

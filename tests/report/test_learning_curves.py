@@ -1,5 +1,7 @@
 """Scores by amount of training data, as a table and a figure."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.encoders.condition import Condition
@@ -91,3 +93,25 @@ def test_parts_of_one_size_are_two_models():
     ((_, rows),) = table.groups.items()
     shown = {row.label: [cell.value for cell in row.cells] for row in rows}
     assert shown == {"300": [80.0, 60.0], "600": [85.0, None]}
+
+
+def test_two_versions_of_a_corpus_are_two_models():
+    """Their digests differ; a limit is of the version that it cuts."""
+
+    def version(digest, amounts, settings="limit={}"):
+        scores = [(value, size, settings.format(size)) for size, value in amounts.items()]
+        return [
+            replace(wolof(value, WHOLE, settings=limit, sentences=size), train_digest=digest * 8)
+            for value, size, limit in scores
+        ]
+
+    old, new = version("a", {100: 70.0, 300: 80.0}), version("b", {100: 75.0, 300: 85.0})
+    (table,) = amounts(Results.of([*old, *new]))
+    assert table.head == (f"encoder, {WHOLE} (aaaaaaaa)", f"encoder, {WHOLE} (bbbbbbbb)")
+    ((_, rows),) = table.groups.items()
+    assert {row.label: [cell.value for cell in row.cells] for row in rows} == {"100": [70.0, 75.0], "300": [80.0, 85.0]}
+    (apart,) = amounts(Results.of([old[0], new[1]]))
+    assert apart.head == table.head  # no line joins the versions
+    sliced = [replace(wolof(60.0, f"{WHOLE}[:50]"), train_digest=digest * 8) for digest in "cd"]
+    (of_slices,) = amounts(Results.of([*old, *sliced]))
+    assert of_slices.head == ("encoder", *(f"encoder, {WHOLE}[:50] ({digest * 8})" for digest in "cd"))

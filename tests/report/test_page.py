@@ -200,6 +200,14 @@ def test_similarities_of_a_line_have_one_record_a_pair_layer_and_seed():
         make_page(Results.of([similarity(0.5), similarity(0.4)]), title="t")
 
 
+def test_numbers_are_rounded_only_as_they_are_shown():
+    """Of 70.37498, 70.375 would be shown as 70.38; means of similarities are taken in the page."""
+    similar = Record(value=0.4374996, metric="similarity", measure="cka", layer=0, source="en", target="fr", depth=2)
+    data = embedded(make_page(Results.of([score(80.0, low=70.37498, high=90.0), similar]), title="t"))
+    assert [row["low"] for row in rows(data["scores"])] == [70.37]
+    assert [row["value"] for row in rows(data["similarities"])] == [0.4374996]
+
+
 def test_means_are_over_corpora_that_all_have_a_score_and_say_how_many():
     frame = [
         score(80.0),

@@ -184,3 +184,11 @@ def test_downloaded_curves_name_their_measure_and_pairs(opened_with):
         tab.get_by_role("button", name="Download figure (SVG)").first.click()
     texts = [text.text for text in ElementTree.parse(download.value.path()).findall("{*}text")]
     assert texts[0] == "CKA by layer, mean over pairs"
+
+
+def test_a_mean_over_pairs_is_over_the_seeds_that_all_pairs_have(opened_with):
+    """As in tables: of the seeds of French, German lacks one."""
+    values = [("fr", 1, 0.8), ("fr", 2, 0.6), ("de", 1, 0.4)]
+    tab = opened_with([similarity("cka", value, target=target, seed=seed) for target, seed, value in values])
+    ((_, mean),) = cells(tab.locator("#values tbody tr"))
+    assert mean == "0.600"

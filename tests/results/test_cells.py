@@ -172,8 +172,10 @@ def test_studies_of_a_cell_have_all_of_its_records():
 def test_differences_are_within_seeds_and_say_what_is_left_out():
     one, other = Cell({1: 5.0, 2: 7.0}), Cell({2: 6.0, 3: 1.0})
     assert one.minus(other).by_seed == {2: 1.0}
-    assert one.minus(other).left_out == 2
-    assert mean_of([one.minus(other), Cell({2: 3.0})]).left_out == 2
+    assert one.minus(other).excluded == {1, 3}
+    assert mean_of([one.minus(other), Cell({2: 3.0})]).excluded == {1, 3}
+    german = Cell({2: 1.0}).minus(Cell({2: 0.0, 4: 0.0}))
+    assert mean_of([one.minus(other), german]).excluded == {1, 3, 4}  # each language lacks other seeds
     assert mean_of([one, Cell({})]).mean is None
     assert mean_of([one, Cell({})]).lacks == 1
 

@@ -89,20 +89,20 @@ def test_a_head_is_the_condition_and_what_tells_it_apart():
     assert (compared.rows, compared.columns) == (table.rows, table.columns)
     assert compared.get(("de",), plain).mean == 5.0
     assert compared.get(("de",), table.columns[1]).mean is None
-    assert compared.get(("de",), table.columns[1]).left_out == 0  # it was not run
+    assert compared.get(("de",), table.columns[1]).excluded == set()  # it was not run
 
 
 def test_the_mean_and_spread_of_a_cell_and_of_several():
     assert (Cell({}).mean, Cell({}).std, Cell({1: 3.0}).mean, Cell({1: 3.0}).std) == (None, None, 3.0, None)
     assert Cell({1: 1.0, 2: 3.0}).std == pytest.approx(2**0.5)  # ddof 1
-    assert (Cell({}).left_out, Cell({}).lacks, mean_of([]).by_seed, mean_of([]).lacks) == (0, 0, {}, 0)
-    one, other = Cell({1: 1.0, 2: 3.0, 4: 9.0}, left_out=1), Cell({2: 5.0, 3: 7.0}, left_out=1)
-    assert (mean_of([one, other]).by_seed, mean_of([one, other]).left_out) == ({2: 4.0}, 3)
-    assert mean_of([one]).by_seed == one.by_seed
-    assert (mean_of([one]).left_out, mean_of([Cell({1: 1.0}, left_out=4), Cell({1: 2.0})]).left_out) == (1, 4)
+    assert (Cell({}).excluded, Cell({}).lacks, mean_of([]).by_seed, mean_of([]).lacks) == (set(), 0, {}, 0)
+    one = Cell({1: 1.0, 2: 3.0, 4: 9.0}, excluded=frozenset({5}))
+    other = Cell({2: 5.0, 3: 7.0}, excluded=frozenset({6}))
+    assert (mean_of([one, other]).by_seed, mean_of([one, other]).excluded) == ({2: 4.0}, {1, 3, 4, 5, 6})
+    assert (mean_of([one]).by_seed, mean_of([one]).excluded) == (one.by_seed, {5})
     assert mean_of([one, Cell({}), Cell({})]) == Cell({}, lacks=2)
     assert one.minus(other).by_seed == {2: -2.0}
-    assert (one.minus(other).left_out, one.minus(one).left_out) == (3, 0)
+    assert (one.minus(other).excluded, one.minus(one).excluded) == ({1, 3, 4}, set())
 
 
 def test_replaced_settings_stand_in_the_head_as_far_as_they_differ():

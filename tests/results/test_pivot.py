@@ -33,7 +33,11 @@ def test_a_table_says_how_many_seeds_its_numbers_are_means_over():
     (section,) = sections(Results.of(unpaired))
     assert section.note == "mean of 1 seed"
     (section,) = sections(Results.of([*unpaired, score("de", 90.0, seed=1), score("de", 90.0, seed=2)]))
-    assert section.note == "means of 1 to 2 seeds; a difference is over the seeds of both conditions"
+    words = "a difference is over the seeds of both conditions, a mean over those of all its corpora"
+    assert section.note == f"means of 1 to 2 seeds; {words}"
+    apart = [score(target, 90.0, seed=seed) for target, seeds in (("fr", (1, 2)), ("de", (2, 3))) for seed in seeds]
+    (section,) = sections(Results.of(apart))
+    assert section.note == f"means of 1 to 2 seeds; {words}"  # French and German share one
 
 
 def test_a_table_without_scores_says_nothing_of_seeds():
@@ -227,3 +231,24 @@ def test_a_profile_is_of_the_most_frequent_number_of_re_initialised_layers():
     rows = [score("fr", 90.0, layers) for layers in (None, "1", "1-2", "3-4", "5-6", "1-6", "7-12")]
     assert Results.of(rows).table().attrs["profile"] == ["Δ 1-2", "Δ 3-4", "Δ 5-6"]
     assert Results.of(rows[1:]).table().attrs["profile"] == []
+
+
+def mapped(seed, mapping, value, *, target="fr", by="procrustes_shuffled"):
+    condition = {"tower": 1, "mapping": mapping} | ({"mapped_from": "f", "mapped_by": by} if target == "fr" else {})
+    return dataclasses.replace(score(target, value, seed=seed), layer=1, **Condition.read(condition).columns)
+
+
+def test_mappings_of_several_seeds_are_one_row():
+    """Each seed's mapping has its digest in the condition."""
+    drawn = [mapped(1, "aa", 50.0), mapped(2, "bb", 40.0), mapped(1, "cc", 60.0, by=None)]
+    table = Results.of([*drawn, mapped(1, "cc", 90.0, target="en")]).table()
+    assert {row[0]: value for row, value in zip(table.index, table[1], strict=True)} == {
+        "reference tower on 1 mapped from f mapped by procrustes_shuffled": 45.0,
+        "reference tower on 1 mapped from f": 60.0,
+        "reference tower on 1": 90.0,
+    }
+
+
+def test_different_mappings_of_one_seed_keep_rows_of_their_own():
+    table = Results.of([mapped(1, "aa", 50.0), mapped(1, "bb", 40.0), mapped(2, "cc", 30.0)]).table()
+    assert table[1].tolist() == [50.0, 40.0, 30.0]

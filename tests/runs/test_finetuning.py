@@ -3,7 +3,7 @@
 import pytest
 
 import crosslens.runs.finetuning as finetuning
-from crosslens.errors import DataError, RequestError
+from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.runs.finetuning import check_finetuning, finetune_and_evaluate
 
 ROLES = ("train", "dev", "test")
@@ -19,10 +19,27 @@ def names(folder, unannotated):
 
 @pytest.mark.parametrize("unannotated", ROLES)
 def test_data_without_annotation_are_refused_before_an_encoder_is_loaded(treebanks, tmp_path, monkeypatch, unannotated):
+    monkeypatch.setattr(finetuning, "check_encoder", lambda _: None)
     monkeypatch.setattr(finetuning, "describe_encoder", lambda *_: pytest.fail("an encoder was loaded"))
     monkeypatch.setattr(finetuning, "train_model", lambda *_, **__: pytest.fail("training began"))
     with pytest.raises(DataError, match=r"plain\.txt.*has no upos"):
         finetune_and_evaluate("nowhere", "pos", **names(tmp_path, unannotated), data=str(treebanks))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"encoder": "./nowhere"}, "folder ./nowhere not found"),
+        ({"train": "nowhere.conllu"}, "corpus file 'nowhere.conllu' not found"),
+        ({"tests": ["nowhere.conllu"]}, "corpus file 'nowhere.conllu' not found"),
+        ({}, "so its dev data must be given too"),
+    ],
+)
+def test_a_wrong_name_is_reported_before_a_missing_one(tiny_bert, treebanks, wrong, message):
+    (path,) = treebanks.glob("ud/*/en_toy-ud-train.conllu")
+    request = {"encoder": tiny_bert, "task": "pos", "train": str(path), "tests": ["ud/fr_pud"]} | wrong
+    with pytest.raises((DataError, EncoderError), match=message):
+        finetune_and_evaluate(**request, data=str(treebanks))
 
 
 def test_the_dev_data_are_those_of_the_training_data_where_they_are_needed(treebanks):

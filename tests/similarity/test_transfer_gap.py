@@ -290,3 +290,10 @@ def test_a_gap_is_within_one_split():
     of = {"test": [("en", 90.0), ("fr", 60.0)], "dev": [("en", 70.0), ("de", 50.0)]}
     rows = [score(target, value, split=split) for split, scores in of.items() for target, value in scores]
     assert transfer_gaps(Results.of(rows), task="pos", source="en") == {"fr": 30.0, "de": 20.0}
+
+
+def test_similarities_may_be_of_models_whose_scores_name_no_run():
+    runs, of = ((1, None), (2, "b")), [("en", 95.0), *SCORES.items()]
+    scores = [score(target, value, seed=seed, run=run) for seed, run in runs for target, value in of]
+    (found,) = correlations(Results.of([*scores, *similar_after(run="a"), *similar_after(0.5, seed=2, run="b")]))
+    assert found.similarities["de"] == pytest.approx(0.9 * 0.75)  # the mean over both seeds

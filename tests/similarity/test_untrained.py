@@ -33,3 +33,14 @@ def test_untrained_encoders_of_several_seeds_have_a_mean(encoder, treebanks):
     values = [results.filter(measure="cka_debiased").to_pandas().value for results in by_seed]
     assert (values[0] - values[1]).abs().max() > 0.01
     assert [cell.value for cell in row.cells] == pytest.approx(list((values[0] + values[1]) / 2))
+
+
+def test_an_untrained_encoder_is_its_own_baseline(encoder, treebanks):
+    """It is measured once; another seed draws another one."""
+    untrained = random_init(encoder, "0,all", seed=1)
+    seeds = []
+    for seed in (1, 2):
+        pair = {"pairs": ["en-fr"], "measures": ["cka"], "baselines": ["untrained"], "seed": seed}
+        records = compare(untrained, load_parallel("ud/pud", data=treebanks), **pair).to_pandas()
+        seeds.append(records.seed.tolist())
+    assert seeds == [[1] * 5, [1] * 5 + [2] * 5]

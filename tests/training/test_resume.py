@@ -127,6 +127,7 @@ def test_ctrl_c_in_the_middle_of_a_step_saves_the_state(tmp_path, encoder, toy, 
     assert_equal(whole, again)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 def test_the_command_goes_on_after_a_kill(tmp_path, tmp_path_factory, tiny_bert, treebanks):
     """kill -9 before its second state is saved, then the same command: the same results as without."""

@@ -63,6 +63,18 @@ def test_rules_are_written_and_read(tmp_path):
     assert read_rule(tmp_path / "complete.csv").provenance == complete.provenance
 
 
+def test_a_rule_that_a_spreadsheet_saved_is_the_same_rule(tmp_path):
+    write_rule(read_rule(), tmp_path / "rule.csv")
+    text = (tmp_path / "rule.csv").read_text("utf-8")
+    (tmp_path / "saved.csv").write_bytes(("\ufeff" + text.replace("\n", "\r\n")).encode())
+    saved, rule = (read_rule(tmp_path / name) for name in ("saved.csv", "rule.csv"))
+    assert (saved.provenance, saved.measured[0], len(saved.measured)) == (
+        rule.provenance,
+        rule.measured[0],
+        len(rule.measured),
+    )
+
+
 def test_an_invalid_row_is_named_by_its_line_in_the_file(tmp_path):
     row = "wo,c,en,50,,1,1,1,1,1\n"
     text = "# task: pos\n# encoder: mine\n" + ",".join(COLUMNS) + "\n" + row + "# training: two epochs\n"
@@ -83,7 +95,7 @@ def test_files_that_are_no_rules(tmp_path, text, reason):
     (tmp_path / "rule.csv").write_text(text)
     with pytest.raises(DataError, match=reason):
         read_rule(tmp_path / "rule.csv")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="file not found"):
         read_rule(tmp_path / "missing.csv")
 
 

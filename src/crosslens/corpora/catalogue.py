@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import platformdirs
@@ -158,8 +158,8 @@ def load_corpus(
         The corpus, with language and split if known.
 
     Raises:
-        RequestError: if the transliteration is unknown or changes nothing, or ``language`` is given for a corpus that
-            has one.
+        RequestError: if the transliteration is unknown or changes nothing, ``language`` is given for a corpus that
+            has one, or several files are given by language.
         DataError: if the corpus is not found, the slice is empty, or a file or object cannot be read.
 
     Examples:
@@ -176,6 +176,12 @@ def load_corpus(
         if name.language is not None and language not in (None, name.language):
             raise _has_language(name.name, language)
         return name if language in (None, name.language) else replace(name, language=language)
+    if _names_by_language(name):
+        tag, file = next(iter(name.items()))
+        raise RequestError(
+            "load_corpus reads one corpus, not a mapping of languages to files",
+            hint=f"read each: load_corpus({str(file)!r}, language={tag!r})",
+        )
     if not isinstance(name, str | Path):
         return corpus_of(name, pairs=format is TSV, language=language)
     name = str(name)
@@ -213,7 +219,7 @@ def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: F
         RequestError: as `load_corpus`.
         DataError: as `load_corpus`, and if nothing matches a pattern.
     """
-    if isinstance(names, Mapping) and all(isinstance(file, str | Path) for file in names.values()):
+    if _names_by_language(names):
         files = {language: str(file) for language, file in names.items()}
         names = [file if named_language(file) == language else f"{language}={file}" for language, file in files.items()]
     several = [names] if isinstance(names, str | Path | Corpus) or has_columns(names) else names
@@ -229,6 +235,10 @@ def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: F
                 corpora.append(loaded)
                 named.add((loaded.name, loaded.language))
     return corpora
+
+
+def _names_by_language(names: object) -> TypeGuard[Mapping[str, str | Path]]:
+    return isinstance(names, Mapping) and all(isinstance(file, str | Path) for file in names.values())
 
 
 def load_text(name: str | Path, *, language: str | None = None, data: str | Path | None = None) -> Corpus:

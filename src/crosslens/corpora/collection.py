@@ -48,12 +48,18 @@ CONLL_SPLITS = {"train": "train", "testa": "dev", "testb": "test"}
 """Ending of a file of the CoNLL shared tasks -> split."""
 
 
+OWN_TAGS = {"prs": "prs", "prs_Arab": "prs", "twi": "tw", "twi_Latn": "tw"}
+"""Code of a language -> its tag, where CLDR would give it that of another language: Dari Persian's, and Twi Akan's."""
+
+
 def language_tag(code: str) -> str:
     """Standardise a language code; the script is kept only if it is not the default script of the language.
 
     >>> [language_tag(code) for code in ("eng_Latn", "english", "cmn")]
     ['en', 'en', 'zh']
     """
+    if code in OWN_TAGS:
+        return OWN_TAGS[code]
     language = langcodes.Language.get(langcodes.standardize_tag(MLDOC_NAMES.get(code, code), macro=True))
     bare = langcodes.Language.make(language=language.language)
     default_scripts = {bare.maximize().script, "Hang" if bare.language == "ko" else None, None}
@@ -204,7 +210,7 @@ def _translations(folder: Path) -> Files:
 
 
 def _topic_sides(folder: Path, part: str) -> Sides:
-    """The same sentences in every language. Varieties of one language, such as Persian and Dari, keep their codes."""
+    """The same sentences in every language. Varieties with one tag keep their codes."""
     files = {file.parent.name: file for file in sorted((folder / "sib200").glob(f"*/{part}.tsv"))}
     varieties = Counter(map(language_tag, files))
     sides: Sides = {}

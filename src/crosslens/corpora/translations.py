@@ -7,6 +7,7 @@ from crosslens.corpora.catalogue import LAB, find_lab
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import read_text
 from crosslens.data.links import Links, align_words, one_to_one, read_line
+from crosslens.data.parallel import places_by_id
 from crosslens.digests import digest
 from crosslens.errors import DataError, RequestError
 from crosslens.lab.laboratory import Laboratory
@@ -52,10 +53,10 @@ def find_translations(source: Corpus, target: Corpus, *, words: bool, links: str
             languages, whose links are known.
 
     Raises:
-        DataError: for an item without translation, or links that do not fit.
+        DataError: for an item without translation, a duplicate id in ``source``, or links that do not fit.
         RequestError: if words must be aligned and eflomal is not installed.
     """
-    places = {item.id: number for number, item in enumerate(source)}
+    places = places_by_id(source)
     if not are_parallel(source, target):
         missing = next((item.id for item in target if item.id is None or item.id not in places), None)
         raise DataError(
@@ -102,14 +103,14 @@ def link_words(source: Corpus, target: Corpus, *, sentences: int | None = None) 
         Links of each sentence of ``source``, source word first.
 
     Raises:
-        DataError: for a sentence without translation.
+        DataError: for a sentence without translation, or a duplicate id in ``target``.
         RequestError: if eflomal is not installed, or the numbers of sentences without ids differ.
     """
     if all(item.id is None for item in (*source, *target)):
         translated = target
     elif are_parallel(target, source):
-        by_id = {item.id: item for item in target}
-        translated = Corpus(tuple(by_id[item.id] for item in source), target.name, target.language)
+        places = places_by_id(target)
+        translated = Corpus(tuple(target[places[item.id]] for item in source), target.name, target.language)
     else:
         ids = {item.id for item in target}
         missing = next(item.id for item in source if item.id is None or item.id not in ids)

@@ -9,7 +9,7 @@ import numpy as np
 
 from crosslens.data.sentence import ANNOTATIONS, Item, Sentence, Text
 from crosslens.digests import canonical_json, digest_chunks
-from crosslens.errors import DataError
+from crosslens.errors import DataError, RequestError
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,3 +157,17 @@ def _content(item: Item) -> list:
 def _contents(kind: type[Sentence] | type[Text]) -> tuple[str, ...]:
     excluded = ("id", "where", "lines")
     return tuple(field.name for field in fields(kind) if field.name not in excluded)
+
+
+def require_corpus(corpus: object) -> Corpus:
+    """Refuse what Python programs give in place of a corpus: its name, or texts.
+
+    Raises:
+        RequestError: for another object.
+    """
+    if isinstance(corpus, Corpus):
+        return corpus
+    raise RequestError(
+        f"this is a {type(corpus).__name__} and not a corpus",
+        hint="xl.load_corpus reads one by name, or makes one of texts or words",
+    )

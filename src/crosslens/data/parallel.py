@@ -94,15 +94,29 @@ def join(corpora: Iterable[Corpus], *, name: str) -> Parallel:
     return Parallel(joined, name)
 
 
+def places_by_id(corpus: Corpus) -> dict[str | None, int]:
+    """Place of each item by its id.
+
+    Raises:
+        DataError: for a duplicate id.
+    """
+    places: dict[str | None, int] = {}
+    for place, item in enumerate(corpus):
+        if item.id is not None and item.id in places:
+            file, line = item.where or (corpus.name, None)
+            raise DataError(f"cannot align duplicate id {item.id!r}", file=file, line=line)
+        places[item.id] = place
+    return places
+
+
 def _by_id(corpus: Corpus) -> dict[str, Sentence | Text]:
     items: dict[str, Sentence | Text] = {}
-    for item in corpus:
-        file, line = item.where or (corpus.name, None)
-        if item.id is None:
+    for id, place in places_by_id(corpus).items():
+        item = corpus[place]
+        if id is None:
+            file, line = item.where or (corpus.name, None)
             raise DataError("cannot align an item without an id", file=file, line=line)
-        if item.id in items:
-            raise DataError(f"cannot align duplicate id {item.id!r}", file=file, line=line)
-        items[item.id] = item
+        items[id] = item
     return items
 
 

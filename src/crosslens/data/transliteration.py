@@ -14,10 +14,9 @@ from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 
-import langcodes
-
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
+from crosslens.data.language_families import parse_language
 from crosslens.data.scripts import main_script
 from crosslens.data.sentence import Item, Sentence
 from crosslens.errors import DataError, RequestError, suggest
@@ -158,10 +157,10 @@ def transliterate(corpus: Corpus, scheme: str) -> Corpus:
         scheme: name of the scheme; see `find_scheme`.
 
     Returns:
-        The corpus, named ``NAME@SCHEME``; a new script is added to its language, as in ``ug-Latn``.
+        The corpus, named ``NAME@SCHEME``; a new script is added to the tag of its language, as in ``ug-Latn``.
 
     Raises:
-        RequestError: if the scheme is unknown or changes no word of the corpus.
+        RequestError: if the scheme is unknown or changes no word of the corpus, or for a name in place of a corpus.
         DataError: if a table cannot be read.
 
     Examples:
@@ -169,7 +168,7 @@ def transliterate(corpus: Corpus, scheme: str) -> Corpus:
         >>> russian.sentences[0].words[:3], xl.transliterate(russian, "cyrillic-latin").sentences[0].words[:3]
         (('«', 'Если', 'передача'), ('«', 'Esli', 'peredača'))
     """
-    turn = find_scheme(scheme, language=corpus.language)
+    turn = find_scheme(scheme, language=require_corpus(corpus).language)
 
     @cache
     def word(old: str) -> str:
@@ -187,8 +186,9 @@ def transliterate(corpus: Corpus, scheme: str) -> Corpus:
         )
     before, after = (main_script(item.text for item in side) for side in (corpus, items))
     language = corpus.language
-    if language and after and before != after:
-        language = str(langcodes.Language.get(language).update_dict({"script": after}))
+    tag = parse_language(language or "")
+    if tag.language and after and before != after:
+        language = str(tag.update_dict({"script": after}))
     return replace(corpus, items=items, name=f"{corpus.name}@{scheme}", language=language)
 
 
@@ -216,8 +216,9 @@ def _line(line: str, word: Callable[[str], str]) -> str:
 
 
 def _alpha3(language: str | None) -> str | None:
+    tag = parse_language(language or "")
     try:
-        return langcodes.Language.get(language).to_alpha3() if language else None
+        return tag.to_alpha3() if tag.language else None
     except LookupError:
         return None
 

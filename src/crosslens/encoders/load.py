@@ -93,6 +93,7 @@ def load_encoder(
         encoder = with_adapter(name, revision=revision)
         return _placed(encoder, precision, rounding, place)
     _check_folder(name)
+    check_checksums(Path(name))
     options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
     with (
         quiet(),
@@ -117,6 +118,19 @@ def load_encoder(
         )
     encoder = Encoder(model, tokenizer, family, given, tokenizers=tokenizers, task=_task_of(Path(name)))
     return _placed(encoder, precision, rounding, place)
+
+
+def check_encoder(name_or_folder: str | Path) -> None:
+    """Check that an encoder is there, without reading its weights.
+
+    Raises:
+        EncoderError: if it is not found, or its folder has no valid config.json.
+    """
+    name, revision = locate(str(name_or_folder))
+    if not (Path(name) / ADAPTER).is_file():
+        _check_folder(name)
+        with quiet():
+            _find_config(name, {"revision": revision, "trust_remote_code": False})
 
 
 def _placed(
@@ -242,7 +256,6 @@ def _check_folder(name: str) -> None:
         )
     if not (folder / "config.json").is_file():
         raise EncoderError(f"{name} is not a Hugging Face checkpoint: it has no config.json")
-    check_checksums(folder)
 
 
 def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedConfig]:

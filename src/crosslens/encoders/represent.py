@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from crosslens.data.batching import evaluation_batches
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.sentence import Sentence
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
@@ -94,7 +94,7 @@ def represent(
         >>> xl.represent(encoder, french).vectors.shape  # (layers + 1, sentences, hidden)
         (5, 10, 32)
     """
-    encoder = require_encoder(encoder).for_language(corpus.language)
+    encoder = require_encoder(encoder).for_language(require_corpus(corpus).language)
     if pooling not in get_args(Pooling):
         raise RequestError(f"unknown pooling {pooling!r}", hint=suggest(pooling, get_args(Pooling)))
     if pooling == "first" and not all(isinstance(item, Sentence) for item in corpus):

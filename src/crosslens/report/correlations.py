@@ -9,7 +9,7 @@ from crosslens.report.significance import Interval
 from crosslens.report.table import Cell, Notes, Row, Table, published_rows
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, available_correlations
-from crosslens.tasks.titles import metric_name
+from crosslens.tasks.titles import as_printed, metric_name
 
 
 def correlation(
@@ -145,10 +145,11 @@ def overlap(results: Results) -> list[Table]:
 
 
 def names_of(correlated: Sequence[Correlated]) -> list[str]:
-    """Name each correlation by task, source, and encoder if there are several."""
+    """Name each correlation by task, variant and source, and by encoder if there are several."""
     several = len({each.encoder for each in correlated}) > 1
     return [
-        ", ".join([f"{each.called} {each.source}", *([each.encoder or "?"] if several else [])]) for each in correlated
+        as_printed(", ".join([each.called, f"source {each.source}", *([each.encoder or "?"] if several else [])]))
+        for each in correlated
     ]
 
 
@@ -170,7 +171,7 @@ def _coefficient(correlated: Correlated | None, notes: Notes) -> Cell:
 
 def _same_language(correlated: Sequence[Correlated]) -> str:
     """The sentence of a caption on same-language scores over several corpora; else empty."""
-    corpora = {each.same_language for each in correlated if len(each.same_language) > 1}
+    corpora = {tuple(sorted(each.same_language)) for each in correlated if len(each.same_language) > 1}
     if not corpora:
         return ""
     return " Same-language scores are means over " + "; ".join(" and ".join(names) for names in sorted(corpora)) + "."

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from crosslens.corpora.catalogue import split_slice
@@ -40,24 +41,30 @@ class Curve:
 
 def learning_curves(results: Results) -> list[Curve]:
     """Every kind of model on every corpus for which a model was trained on several amounts of one training corpus."""
-    results = _by_limit(results)
-    sentences = _sentences(results)
+    apart = cells.training_data_apart(results)
+    names = dict(zip(*(each.records["train"].to_pylist() for each in (apart, results)), strict=True))
+    results = _by_limit(apart)
+    sentences = _sentences(results, names)
     sizes: dict[str, set[int]] = {}
     for train, size in sentences.items():
-        sizes.setdefault(_uncut(train)[0], set()).add(size)
+        sizes.setdefault(_uncut(train, names)[0], set()).add(size)
     if all(len(of_corpus) < 2 for of_corpus in sizes.values()):
         return []
     curves: dict[tuple, Curve] = {}
+    of_model: dict[tuple, set[int]] = {}
     for score in trained_scores(results):
         if score.train not in sentences:
             continue
-        whole = _uncut(score.train)[0]
+        whole = _uncut(score.train, names)[0]
         amount = sentences[score.train]
-        key = (score.task, score.metric, score.target or "?", whole, score.corpus, score.model)
+        panel = (score.task, score.metric, score.target or "?", whole, score.corpus)
+        version = score.train.partition(LIMIT)[0]
+        key = (*panel, score.model if names[version] == version else f"{score.model}, {version}")
         if key in curves and amount in curves[key].by_amount:  # another part of the corpus, as large
-            key = (*key[:-1], f"{score.model}, {score.train}")
+            key = (*panel, f"{score.model}, {score.train}")
         curves.setdefault(key, Curve(*key, {})).by_amount[amount] = score.score
-    several = {key[:5] for key, curve in curves.items() if len(curve.by_amount) > 1}
+        of_model.setdefault((*panel, score.model), set()).add(amount)
+    several = {key[:5] for key, of_one in of_model.items() if len(of_one) > 1}
     return [curve for key, curve in curves.items() if key[:5] in several]
 
 
@@ -138,29 +145,40 @@ def _by_limit(results: Results) -> Results:
         limit = _LIMIT.search(settings or "")
         moved: dict[str, str | None] = {}
         if train is not None and limit:
-            moved = {"train": f"{train} {limit[0]}", "settings": " ".join(_LIMIT.sub("", settings).split()) or None}
+            moved = {
+                "train": f"{train}{LIMIT}{limit[1]}",
+                "settings": " ".join(_LIMIT.sub("", settings).split()) or None,
+            }
         parts.append(records.with_columns(**moved))  # without columns too, so that no part stays encoded
     return concatenated(parts)
 
 
+LIMIT = " limit="
+"""What stands between a training corpus and its limit."""
+
 _LIMIT = re.compile(r"(?<!\S)limit=(\d+)(?!\S)")
 
 
-def _uncut(train: str) -> tuple[str, int | None]:
-    """A training corpus without its slice and limit, and the number of sentences that these leave, if they say so."""
-    name, _, limit = train.partition(" limit=")
-    whole, cut = split_slice(name)
+def _uncut(train: str, names: Mapping[str | None, str]) -> tuple[str, int | None]:
+    """A training corpus without its slice and limit, and the number of sentences that these leave, if they say so.
+
+    Args:
+        train: as shown, with its limit.
+        names: training corpus as shown, without its limit -> its own name.
+    """
+    name, _, limit = train.partition(LIMIT)
+    whole, cut = split_slice(names[name])
     sizes = [int(limit)] if limit else []
     sizes += [cut.end - (cut.begin or 0)] if cut.end is not None else []
     return whole, min(sizes, default=None)
 
 
-def _sentences(results: Results) -> dict[str, int]:
+def _sentences(results: Results, names: Mapping[str | None, str]) -> dict[str, int]:
     """Number of training sentences of each training corpus, as recorded, or else as its slice or limit says."""
     sentences: dict[str, int] = {}
     for train, text in results.columns.together("train", "tags").values:
         if train is not None and train not in sentences:
-            size = json.loads(text).get("training_train_sentences", _uncut(train)[1])
+            size = json.loads(text).get("training_train_sentences", _uncut(train, names)[1])
             if size is not None:
                 sentences[train] = int(size)
     return sentences

@@ -231,7 +231,7 @@ def _scores(block: Block, table: Cells) -> dict[str, list]:
         "condition": spread([column.label for _, column in places.values]),
         "place": spread([numbers[column] for _, column in places.values]),
         "value": values("value"),
-        **{name: [rounded(value, 4) for value in values(name)] for name in ("low", "high")},
+        **{name: [rounded(value, DECIMALS) for value in values(name)] for name in ("low", "high")},
     }
 
 
@@ -286,7 +286,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "value": rounded(cell.mean, DECIMALS),
         "std": rounded(cell.std, DECIMALS),
         "seeds": len(cell.by_seed),
-        "left": cell.left_out,
+        "left": len(cell.excluded),
         "lacks": cell.lacks,
     }
     return {name: value for name, value in shown.items() if value}
@@ -329,7 +329,8 @@ def _similarities(results: Results) -> list[Row]:
                             "of": named[measure][0],
                             "sentences": named[measure][1],
                             **{name: record[name] for name in ("layer", "seed", "n", "run")},
-                            **{name: rounded(record[name], 5) for name in ("value", "low", "high")},
+                            "value": rounded(record["value"], 9),  # the page averages it, and rounds it again
+                            **{name: rounded(record[name], 3) for name in ("low", "high")},
                         },
                     )
     return list(rows.values())

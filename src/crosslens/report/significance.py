@@ -38,6 +38,12 @@ class Interval:
     marked: bool
     over: str
 
+    def agrees(self, other: "Interval") -> bool:
+        """Whether another one says the same, except for rounding errors."""
+        ends = zip((self.low, self.high), (other.low, other.high), strict=True)
+        alike = all(math.isclose(end, other_end, abs_tol=CLOSE) for end, other_end in ends)
+        return alike and (self.marked, self.over) == (other.marked, other.over)
+
 
 @dataclass(frozen=True, slots=True)
 class Significance:
@@ -71,7 +77,7 @@ class Significance:
             None where no study has it, or where several say different things of it.
         """
         names = ("delta", "delta_low", "delta_high") if is_difference else ("mean", "low", "high")
-        intervals = set()
+        intervals: list[Interval] = []
         for study in cell.studies or {""}:
             for row in self.rows.get((study, *(key[name] or "" for name in KEY[1:])), ()):
                 value, low, high = (_number(row[name]) for name in names)
@@ -79,8 +85,8 @@ class Significance:
                 ours = (row["train"] or None) in trains and (row["selection"] or None) in selections
                 if same and ours and low is not None and high is not None:
                     q = _number(row["q"]) if is_difference else None
-                    intervals.add(Interval(low, high, q is not None and q < LEVEL, row["interval"]))
-        return intervals.pop() if len(intervals) == 1 else None
+                    intervals.append(Interval(low, high, q is not None and q < LEVEL, row["interval"]))
+        return intervals[0] if intervals and all(map(intervals[0].agrees, intervals)) else None
 
 
 def read_significance(paths: Iterable[str | Path]) -> Significance:

@@ -113,8 +113,8 @@ class Notes:
 
 def cell_of(cell: cells.Cell, kind: Kind, notes: Notes, interval: Interval | None = None) -> Cell:
     """A mean over seeds as a printed cell, with a note on excluded seeds."""
-    left_out = f"number of seeds excluded for lack of a score to compare with or average: {cell.left_out}"
-    return Cell(cell.mean, kind, cell.std, notes.number(left_out if cell.left_out else None), interval)
+    excluded = f"number of seeds excluded for lack of a score to compare with or average: {len(cell.excluded)}"
+    return Cell(cell.mean, kind, cell.std, notes.number(excluded if cell.excluded else None), interval)
 
 
 def over_seeds(values: Iterable[float], kind: Kind) -> Cell:

@@ -62,13 +62,13 @@ class Cell:
     Attributes:
         by_seed: seed -> value.
         studies: those that have all of its records.
-        left_out: seeds that lack their partner in a difference, or a language in a mean.
+        excluded: seeds that lack their partner in a difference, or a language in a mean.
         lacks: how many languages of a mean have no value; then it has none either.
     """
 
     by_seed: Mapping[int | None, float]
     studies: frozenset[str] = frozenset()
-    left_out: int = 0
+    excluded: frozenset[int | None] = frozenset()
     lacks: int = 0
 
     @property
@@ -86,10 +86,9 @@ class Cell:
 
         Where this side was not run at all, no seed is left out.
         """
-        seeds = [seed for seed in self.by_seed if seed in other.by_seed]
-        values = {seed: self.by_seed[seed] - other.by_seed[seed] for seed in seeds}
-        left_out = len(set(self.by_seed) | set(other.by_seed)) - len(seeds) if self.by_seed else 0
-        return Cell(values, self.studies & other.studies, left_out)
+        values = {seed: value - other.by_seed[seed] for seed, value in self.by_seed.items() if seed in other.by_seed}
+        excluded = frozenset(self.by_seed.keys() ^ other.by_seed.keys()) if self.by_seed else frozenset()
+        return Cell(values, self.studies & other.studies, excluded)
 
 
 EMPTY = Cell({})
@@ -105,8 +104,8 @@ def mean_of(cells: Sequence[Cell]) -> Cell:
     seeds = [seed for seed in cells[0].by_seed if seed in common]
     by_cell = [[cell.by_seed[seed] for seed in seeds] for cell in cells]
     values = dict(zip(seeds, map(statistics.fmean, zip(*by_cell, strict=True)), strict=True))
-    left_out = max(len(every) - len(seeds), *(cell.left_out for cell in cells))
-    return Cell(values, frozenset.intersection(*(cell.studies for cell in cells)), left_out)
+    excluded = (every - common).union(*(cell.excluded for cell in cells))
+    return Cell(values, frozenset.intersection(*(cell.studies for cell in cells)), frozenset(excluded))
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,8 +342,18 @@ def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
 @remembered
 def encoders_apart(results: Results) -> Results:
     """Give encoders short names, different ones for different encoders, so that records can be grouped by name."""
+    return _renamed(results, ("encoder", "settings"))
+
+
+def training_data_apart(results: Results) -> Results:
+    """Give training corpora of one name different names, so that records can be grouped by name."""
+    return _renamed(results, ("train",))
+
+
+def _renamed(results: Results, columns: Sequence[str]) -> Results:
+    """Name things in these columns as `disambiguated` does."""
     records, named = results.records, disambiguated(results).columns
-    for column in ("encoder", "settings"):
+    for column in columns:
         values, kind = named.coded(column), records[column].type
         if values.values != coded(records[column]).values:
             text = pa.array(values.values, pa.string()).take(pa.array(values.codes))

@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
 from crosslens.formatting import LATEX_SIGNS, plain, signed
 from crosslens.results.cells import (
     VARIANTS,
+    WHOLE,
+    WITHIN,
     Cell,
     Cells,
     Column,
@@ -26,7 +30,7 @@ from crosslens.results.cells import (
     refuse_several,
     with_target_layers,
 )
-from crosslens.results.record import Results, remembered
+from crosslens.results.record import Results, concatenated, remembered
 from crosslens.tasks import main_metric
 
 if TYPE_CHECKING:
@@ -162,6 +166,7 @@ def layer_table(results: Results) -> "pandas.DataFrame":
     """
     import pandas as pd
 
+    results = _mappings_together(results)
     kept = results.records.to_pylist()
     if all(record["measure"] is None and record["layer"] is None for record in kept):
         raise RequestError("these results contain no similarities")
@@ -193,6 +198,37 @@ def layer_table(results: Results) -> "pandas.DataFrame":
     names = [*varying, "pair", "measure", *(["metric"] if several else []), *(["target layer"] if across else [])]
     heads = ["value" if layer is None else layer for layer in table.columns]
     return pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index, names=names), columns=heads, dtype=float)
+
+
+def _mappings_together(results: Results) -> Results:
+    """Leave the digests of mappings out of conditions, so that those of several seeds are one row.
+
+    Those of one seed, which are learnt from different data, keep them.
+    """
+    unmapped = {text: _without_digest(text) for text in results.columns.coded("condition").values}
+    if all(text == short for text, short in unmapped.items()):
+        return results
+    mapped: dict[tuple, set[str | None]] = {}
+    for condition, *measured in results.columns.together("condition", "seed", *MEASURED).values:
+        mapped.setdefault((unmapped[condition], *measured), set()).add(condition)
+    several = {key[0] for key, conditions in mapped.items() if len(conditions) > 1}
+    return concatenated(
+        block.with_columns(condition=text if unmapped[text] in several else unmapped[text])
+        for (text,), block in results.groups("condition")
+    )
+
+
+MEASURED = tuple(name for name in (*WHOLE, *WITHIN, *VARIANTS) if name != "condition")
+"""Columns that tell measurements of one seed and condition apart."""
+
+
+def _without_digest(text: str | None) -> str | None:
+    condition = condition_of(text)
+    part = condition.find(OnOneLayer)
+    if part is None or part.mapping is None:
+        return text
+    others = tuple(other for other in condition.interventions if other != part)
+    return Condition.of((*others, part.model_copy(update={"mapping": None})), condition.recipe).text
 
 
 def _between_layers_filled(results: Results, comparison: Sequence[str]) -> Results:
@@ -261,15 +297,19 @@ def sections(results: Results) -> Iterator[Section]:
 def _averaged_seeds(scores: Results) -> str:
     """Say how many seeds the numbers of a table are means over, which excludes seeds without a reference."""
     try:
-        averaged = {len(cell.by_seed) for cell in score_cells(scores).compared().values.values()} - {0}
+        compared = score_cells(scores).compared()
     except RequestError:  # there is no table, and its reader is told why
         return ""
+    same, cross, _ = parts_of(compared, scores.records["source"][0].as_py())
+    means = [mean_row(compared, part, column) for part in (same, cross) for column in compared.columns]
+    averaged = {len(cell.by_seed) for cell in (*compared.values.values(), *means)} - {0}
     if not averaged:
         return ""
     fewest, most = min(averaged), max(averaged)
     if fewest == most:
         return f"mean of {most} seed{'s' * (most != 1)}"
-    return f"means of {fewest} to {most} seeds; a difference is over the seeds of both conditions"
+    which = "a difference is over the seeds of both conditions, a mean over those of all its corpora"
+    return f"means of {fewest} to {most} seeds; {which}"
 
 
 def main_scores(results: Results) -> tuple[Results, list[str]]:

@@ -11,6 +11,7 @@ from crosslens.alignment.vectors import read_vectors
 from crosslens.corpora.catalogue import name_split
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.start import Start
+from crosslens.encoders.load import check_encoder
 from crosslens.encoders.models.bilstm import LAYERS as BILSTM_LAYERS
 from crosslens.encoders.models.bilstm import Vectors, bilstm_digest
 from crosslens.errors import RequestError
@@ -83,12 +84,14 @@ def check_finetuning(
     corpora = Corpora(data, format=checked_task.format)
     if not train:
         raise RequestError("the name of the training data is empty")
-    dev = dev or (name_split(train, "dev") if checked_recipe.needs_dev else None)
     names = tuple(corpora.matching(tests))
-    labelled = [corpora.corpus(train, split="train"), *([corpora.corpus(dev, split="dev")] if dev else [])]
     test_corpora = [corpora.corpus(name) for name in names]
-    for corpus in (*labelled, *test_corpora):
+    given = [corpora.corpus(train, split="train"), *([corpora.corpus(dev, split="dev")] if dev else []), *test_corpora]
+    for corpus in given:
         checked_task.check(corpus)
+    if not dev and checked_recipe.needs_dev:
+        dev = name_split(train, "dev")  # after the names that are given, so that a wrong one is reported first
+        checked_task.check(corpora.corpus(dev, split="dev"))
     if predictions is not None:
         prediction_files(checked_task, test_corpora)
     return Request(checked_task, checked_recipe, train, dev, names, corpora)
@@ -161,6 +164,8 @@ def finetune_and_evaluate(
         raise RequestError("--vectors applies only to ENCODER bilstm; pretrained encoders have their own embeddings")
     if fresh:
         parsed = Condition.of((Start(start="bilstm"), *parsed.interventions))
+    else:
+        check_encoder(encoder)
     request = check_finetuning(
         task,
         train=train,

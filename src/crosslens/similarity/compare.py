@@ -69,7 +69,7 @@ def compare(
         measures: names from `MEASURES`, with the suffix ``_shuffled`` or ``_length_matched`` for a baseline; None for
             CKA and debiased CKA, with the baselines of CKA unless ``baselines`` is given.
         baselines: for each measure ``shuffled`` sentence pairs, ``length-matched`` pairs, or an ``untrained`` encoder
-            with all parameters re-initialised.
+            with all parameters re-initialised, unless ``encoder`` is that.
         against: encoder of the second language; None for the same encoder.
         layers: compared layers, see `crosslens.encoders.layers.pair_layers`. Encoders of different depth need
             ``relative`` or ``all-pairs``.
@@ -122,7 +122,8 @@ def compare(
     states = [(encoder, against)]
     if "untrained" in baselines:
         untrained = untrained_pair(encoder, against or encoder, seed=seed)
-        states.append((untrained[0], against and untrained[1]))
+        if against is not None or untrained[0].digest != encoder.digest:  # else it is the measurement itself
+            states.append((untrained[0], against and untrained[1]))
     listener, total = listening(progress), len(states) * len(wanted)
     finished: list[tuple[str, str]] = []
     results = Results.of([])

@@ -412,9 +412,11 @@ def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any
         return scored and record["train"] in {model["train"] for model in models}
     if record["task"] is None:
         return True
-    runs = {model["run"] for model in models} - {None}
-    if record["run"] is not None and runs:
-        return record["run"] in runs
+    runs = {model["run"] for model in models}
+    if record["run"] in runs - {None}:
+        return True
+    if record["run"] is not None and None not in runs:  # else it may be of a model whose scores name no run
+        return False
     if record["train"] is None:
         return only_variant
     return _model_key(record) in map(_model_key, models)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, read_text
 from crosslens.errors import DataError
 from crosslens.scores import bootstrap_interval
 from crosslens.unseen.evidence import FEATURES
@@ -334,10 +335,7 @@ def read_rule(path: str | Path | None = None) -> Rule:
         DataError: for a missing or malformed file, or one with fewer than three languages.
     """
     file = Path(str(resources.files("crosslens.unseen") / "measured.csv")) if path is None else Path(path)
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", file=str(file)) from None
+    lines = read_text(file).removeprefix(BYTE_ORDER_MARK).splitlines()
     header = dict(line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
     known = {field.name for field in fields(Provenance)}
     provenance = Provenance(**{name: value for name, value in header.items() if name in known})

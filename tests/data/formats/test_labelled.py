@@ -39,6 +39,23 @@ def test_texts_that_other_programs_wrote(tmp_path, ending):
     assert load_corpus(pairs)[0].segments == ("a", "b")
 
 
+def test_spreadsheets_of_other_countries_separate_columns_by_semicolons(tmp_path):
+    """Excel writes them where a number has a decimal comma, with a byte order mark."""
+    rows = "text;label\r\nBonjour, toi;good\r\n\"Oui; \"\"non\"\"\";bad\r\n"
+    (tmp_path / "x.csv").write_bytes(f"\ufeff{rows}".encode())
+    assert [(text.text, text.label) for text in load_corpus(str(tmp_path / "x.csv")).texts] == [
+        ("Bonjour, toi", "good"),
+        ('Oui; "non"', "bad"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv"])
+def test_another_encoding_of_spreadsheets_is_named(tmp_path, name):
+    (tmp_path / name).write_text("text\tlabel\n", "utf-16")
+    with pytest.raises(DataError, match=r"is UTF-16, not UTF-8 \(.*iconv -f UTF-16"):
+        load_corpus(str(tmp_path / name))
+
+
 @pytest.mark.parametrize("format", LABELLED, ids=lambda format: format.ending)
 def test_written_and_read_again(tmp_path, format, toy):
     for task in ("document", "nli"):

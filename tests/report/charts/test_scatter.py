@@ -44,8 +44,8 @@ def panels(chart):
 def test_overlap_is_drawn_against_the_score_with_types_beside_tokens():
     tokens = overlaps({target: 90.0 - value for target, value in SHARED.items()}, "overlap_tokens")
     drawn = panels(score_against_overlap(scores(SCORES) + overlaps(SHARED) + tokens))
-    assert list(drawn) == ["POS tagging en, types", "POS tagging en, tokens"]
-    subtitle, marks, points, names = drawn["POS tagging en, types"]
+    assert list(drawn) == ["POS tagging, source en, types", "POS tagging, source en, tokens"]
+    subtitle, marks, points, names = drawn["POS tagging, source en, types"]
     by_hand = correlate({t: SCORES[t] for t in SHARED}, SHARED, coefficient="pearson")
     assert subtitle == [
         f"r {by_hand.value:.2f}, p {by_hand.p:.3f}, 3 languages",
@@ -58,7 +58,7 @@ def test_overlap_is_drawn_against_the_score_with_types_beside_tokens():
 
 def test_scores_need_no_score_in_the_source_language():
     zero_shot = {target: SCORES[target] for target in SHARED}
-    (_, _, points, _) = panels(score_against_overlap(scores(zero_shot) + overlaps(SHARED)))["POS tagging en, types"]
+    (_, _, points, _) = panels(score_against_overlap(scores(zero_shot) + overlaps(SHARED)))["POS tagging, source en, types"]
     assert points == {target: (SHARED[target], value) for target, value in zero_shot.items()}
     with pytest.raises(RequestError, match="no pos scores of en models in another language"):
         score_against_overlap(scores({"en": 96.0}) + overlaps(SHARED))
@@ -71,7 +71,7 @@ def test_gaps_are_drawn_against_similarity_for_each_source_and_encoder():
         results += scores(SCORES, encoder=encoder)
         results += Results.of(similarity("cka", value, target=t, encoder=encoder) for t, value in alike.items())
     drawn = panels(gap_against_similarity(results))
-    assert list(drawn) == ["POS tagging en, e, pretrained", "POS tagging en, f, pretrained"]
+    assert list(drawn) == ["POS tagging, source en, e, pretrained", "POS tagging, source en, f, pretrained"]
     for subtitle, _, points, _ in drawn.values():
         assert subtitle[0].startswith("ρ −1.00, p ")
         assert points == {target: (value, 96.0 - SCORES[target]) for target, value in alike.items()}

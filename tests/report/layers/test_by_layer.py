@@ -210,7 +210,9 @@ def test_transfer_through_a_mapping_has_layers_as_columns_and_is_no_condition_of
 
 def test_heads_for_several_mappings_are_averaged_on_the_source_language():
     records = [one_layer("en", value, 0, mapping=mapping) for value, mapping in ((90.0, "ab"), (92.0, "cd"))]
-    assert shown(only(Results.of(records), "transfer-by-layer-pos")) == {("en → en", "e"): [91.0]}
+    table = only(Results.of(records), "transfer-by-layer-pos")
+    assert shown(table) == {("en → en", "e"): [91.0]}
+    assert [cell.std for cell in table.cells] == [None]  # it is over seeds, and both heads are of one
 
 
 def probed(value, *, layer, metric="accuracy", **columns):

@@ -25,6 +25,8 @@ def read_csv(
 ) -> Corpus:
     """Read a file of comma-separated values whose first line names the columns.
 
+    Where that line has semicolons and no commas, as in spreadsheets of some countries, semicolons separate the values.
+
     Raises:
         DataError: with file and line, for invalid quotes, a row of another length, unknown columns or an empty field.
     """
@@ -44,7 +46,9 @@ def read_csv(
 def _csv_rows(content: str, file: str) -> Iterator[tuple[int, list[str]]]:
     """Yield rows with the number of their first line."""
     csv.field_size_limit(max(csv.field_size_limit(), len(content)))
-    reader = csv.reader(io.StringIO(content, newline=""), strict=True)
+    header = content.partition("\n")[0]
+    delimiter = ";" if ";" in header and "," not in header else ","
+    reader = csv.reader(io.StringIO(content, newline=""), strict=True, delimiter=delimiter)
     line = 1
     try:
         for row in reader:

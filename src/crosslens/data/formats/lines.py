@@ -1,5 +1,6 @@
 """Shared parts of the line-based formats: reading files, splitting blocks, normalising forms, sentence ids."""
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -34,6 +35,9 @@ def read_text(path: str | Path, *, otherwise: str | None = None) -> str:
     except UnicodeDecodeError as error:
         if otherwise is not None:
             return raw.decode(otherwise)
+        if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            hint = "convert it, for example with iconv -f UTF-16 -t UTF-8"
+            raise DataError("is UTF-16, not UTF-8", file=file, hint=hint) from None
         line = raw.count(b"\n", 0, error.start) + 1
         reason = f"invalid UTF-8: byte 0x{raw[error.start]:02x}"
         raise DataError(reason, file=file, line=line, hint="convert it, for example with iconv -t UTF-8") from None

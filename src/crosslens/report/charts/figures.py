@@ -312,7 +312,7 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> Chart:
     correlated = correlations(results, measures=[measure], layers="each")
     rows = [
         {
-            "of": f"{as_printed(name)}, {each.state}",
+            "of": f"{name}, {each.state}",
             "layer": each.layer,
             "value": each.correlation.value,
             "low": _finite(each.correlation.low),

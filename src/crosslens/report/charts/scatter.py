@@ -9,7 +9,7 @@ from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
 from crosslens.tasks import main_metric
-from crosslens.tasks.titles import as_printed, metric_name
+from crosslens.tasks.titles import metric_name
 
 OVERLAP: Mapping[str, str] = dict(zip(OVERLAPS, ("types", "tokens"), strict=True))
 """Measure -> of which subwords."""
@@ -26,9 +26,7 @@ MARGIN = 0.06
 def gap_against_similarity(results: Results, *, measure: str = "cka") -> Chart:
     """Figure 3 of Muller et al. (2021): transfer gap against similarity by language."""
     correlated = correlations(results, measures=[measure])
-    panels = {
-        f"{as_printed(name)}, {each.state}": each for name, each in zip(names_of(correlated), correlated, strict=True)
-    }
+    panels = {f"{name}, {each.state}": each for name, each in zip(names_of(correlated), correlated, strict=True)}
     return _panels(panels, x=f"{metric_name(measure)} with the source, mean over layers")
 
 
@@ -36,7 +34,7 @@ def score_against_overlap(results: Results) -> Chart:
     """Figure 3 of Wu & Dredze (2019): zero-shot score against the subwords seen in training, by task."""
     correlated = correlations(results, measures=list(OVERLAP), coefficient="pearson", outcome="score")
     named = zip(names_of(correlated), correlated, strict=True)
-    panels = {f"{as_printed(name)}, {OVERLAP[each.measure]}": each for name, each in named}
+    panels = {f"{name}, {OVERLAP[each.measure]}": each for name, each in named}
     return _panels(panels, x="subwords seen in the source-language training data, percent")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -278,7 +279,7 @@ def transfer_lines(results: Results) -> dict[tuple[str, str], list[Line]]:
                 f"{record['source']} → {record['target']}",
                 ", ".join([_joined((record["encoder"], layer.mapped_from)), *_done_besides(record, layer)]),
                 baseline_of(record) or "",
-                {**record, "layer": _trained_on(record, layer), **_head(record, layer)},
+                {**record, "layer": _trained_on(record, layer), "head": _head(record, layer)},
             )
             for record, layer in scores
             if (record["task"], record["metric"]) == (task, metric)
@@ -300,9 +301,9 @@ def _done_besides(record: cells.Row, layer: OnOneLayer) -> list[str]:
     return [*height, *done_to(Condition.of(tuple(others)))]
 
 
-def _head(record: cells.Row, layer: OnOneLayer) -> cells.Row:
+def _head(record: cells.Row, layer: OnOneLayer) -> str | None:
     """Tell heads of one seed apart: each mapping has its own, and all are scored on the source language."""
-    return {"seed": (record["seed"], layer.mapping)} if record["target"] == record["source"] else {}
+    return layer.mapping if record["target"] == record["source"] else None
 
 
 def probes(results: Results) -> list[Table]:
@@ -367,15 +368,15 @@ def _told_apart(entries: Sequence[Entry]) -> Iterator[Entry]:
 
 
 def _gather(records: Iterable[Entry]) -> list[Line]:
-    """Records of one group, label and baseline as a line: mean over directions, seed by seed."""
-    kept: dict[tuple[str, str, str], dict[Layer, dict[tuple, dict[Any, float]]]] = {}
+    """Records of one group, label and baseline as a line: mean over directions and heads, seed by seed."""
+    kept: dict[tuple[str, str, str], dict[Layer, dict[tuple, dict[tuple, float]]]] = {}
     languages: dict[str, tuple[str, str]] = {}
     for group, label, baseline, record in _told_apart(list(records)):
         side = (record["source"], record["target"], record["corpus"])
         languages.setdefault(group, (str(record["source"]), str(record["target"])))
         layers = kept.setdefault((group, label, baseline), {})
-        by_seed = layers.setdefault(record["layer"], {}).setdefault(side, {})
-        if by_seed.setdefault(record["seed"], record["value"]) != record["value"]:
+        by_head = layers.setdefault(record["layer"], {}).setdefault(side, {})
+        if by_head.setdefault((record["seed"], record.get("head")), record["value"]) != record["value"]:
             name = ", ".join(filter(None, (group, label, baseline)))
             raise RequestError(
                 f"two records contradict one another: {name}, layer {record['layer']}, seed {record['seed']}",
@@ -387,7 +388,7 @@ def _gather(records: Iterable[Entry]) -> list[Line]:
         Line(
             group,
             label,
-            {layer: mean_of([cells.Cell(by_seed) for by_seed in sides.values()]) for layer, sides in layers.items()},
+            {layer: mean_of([_over_heads(by_head) for by_head in sides.values()]) for layer, sides in layers.items()},
             baseline,
             languages=languages[group],
         )
@@ -395,6 +396,13 @@ def _gather(records: Iterable[Entry]) -> list[Line]:
             kept.items(), key=lambda item: (groups.index(item[0][0]), order.index(item[0][:2]), ORDER.index(item[0][2]))
         )
     ]
+
+
+def _over_heads(by_head: Mapping[tuple, float]) -> cells.Cell:
+    by_seed: dict[int | None, list[float]] = {}
+    for (seed, _), value in by_head.items():
+        by_seed.setdefault(seed, []).append(value)
+    return cells.Cell({seed: fmean(values) for seed, values in by_seed.items()})
 
 
 BY_LAYER: tuple[Callable[[Results], list[Table]], ...] = (

@@ -1,6 +1,7 @@
 // Similarity by layer --------------------------------------------------------------------------------------------------
 const OF_KINDS = ["", "matched", "null"];
-// Lines of a chart: for each state of the encoder and kind of sentences, the mean over pairs by layer. A mean needs every pair.
+// Lines of a chart: for each state of the encoder and kind of sentences, the mean over pairs by layer. A mean needs every
+// pair, and is over the seeds that all pairs have, as in tables.
 const seriesOf = (shown, states, layers) => {
   const series = [];
   for (const [place, kind] of data.kinds.entries()) {
@@ -9,8 +10,9 @@ const seriesOf = (shown, states, layers) => {
       const pairs = unique(records.map((r) => r.pair));
       const points = layers.map((layer) => {
         const rows = records.filter((r) => r.layer === layer);
-        const values = pairs.map((name) => rows.filter((r) => r.pair === name).map((r) => r.value));
-        return pairs.length && values.every((v) => v.length) ? { layer, value: mean(values.map(mean)), rows, pairs: pairs.length } : null;
+        const seeds = pairs.map((name) => rows.filter((r) => r.pair === name).map((r) => r.seed));
+        const shared = rows.filter((r) => seeds.every((of) => of.includes(r.seed)));
+        return shared.length ? { layer, value: mean(shared.map((r) => r.value)), rows, pairs: pairs.length } : null;
       }).filter(Boolean);
       if (points.length) series.push({ state, number, style: OF_KINDS[place], kind, points });
     }

@@ -121,10 +121,10 @@ def memory_warning(encoder: Encoder, recipe: Recipe, *, length: int) -> str | No
     if estimate.peak <= there:
         return None
     needs = f"training needs about {estimate.peak / GIB:.1f} GiB of memory; the device has {there / GIB:.1f}"
-    return f"{needs}: {_advice(encoder, estimate, recipe, there)}"
+    return f"{needs}: {_advice(encoder, estimate, recipe, there, length)}"
 
 
-def _advice(encoder: Encoder, estimate: TrainingMemory, recipe: Recipe, there: int) -> str:
+def _advice(encoder: Encoder, estimate: TrainingMemory, recipe: Recipe, there: int, length: int) -> str:
     rows = recipe.micro_batch or recipe.batch
     sizes = [2**power for power in range(rows.bit_length()) if 2**power < rows]
     fitting = [size for size in sizes if estimate.of_share(size / rows).peak <= there]
@@ -132,9 +132,11 @@ def _advice(encoder: Encoder, estimate: TrainingMemory, recipe: Recipe, there: i
         return f"use --set micro_batch={max(fitting)}"
     if recipe.gradient_checkpointing == "off":
         return "use --set micro_batch=1 --set gradient_checkpointing=layers"
+    window = f"use a shorter window (--set window={max(length // 2, 8)})"
     if encoder.condition.find(Quantize) is None:
-        return "freeze layers or train a low-rank update, and hold the weights in eight bits (--lora 8 --quantize int8)"
-    return "use a shorter window"
+        eight_bits = "train a low-rank update and hold the weights in eight bits (--lora 8 --quantize int8)"
+        return f"freeze layers, {eight_bits}, or {window}"
+    return window
 
 
 def free_memory(device: torch.device) -> int | None:
