@@ -41,7 +41,7 @@ def test_texts_that_other_programs_wrote(tmp_path, ending):
 
 def test_spreadsheets_of_other_countries_separate_columns_by_semicolons(tmp_path):
     """Excel writes them where a number has a decimal comma, with a byte order mark."""
-    rows = "text;label\r\nBonjour, toi;good\r\n\"Oui; \"\"non\"\"\";bad\r\n"
+    rows = 'text;label\r\nBonjour, toi;good\r\n"Oui; ""non""";bad\r\n'
     (tmp_path / "x.csv").write_bytes(f"\ufeff{rows}".encode())
     assert [(text.text, text.label) for text in load_corpus(str(tmp_path / "x.csv")).texts] == [
         ("Bonjour, toi", "good"),

@@ -58,7 +58,9 @@ def test_overlap_is_drawn_against_the_score_with_types_beside_tokens():
 
 def test_scores_need_no_score_in_the_source_language():
     zero_shot = {target: SCORES[target] for target in SHARED}
-    (_, _, points, _) = panels(score_against_overlap(scores(zero_shot) + overlaps(SHARED)))["POS tagging, source en, types"]
+    (_, _, points, _) = panels(score_against_overlap(scores(zero_shot) + overlaps(SHARED)))[
+        "POS tagging, source en, types"
+    ]
     assert points == {target: (SHARED[target], value) for target, value in zero_shot.items()}
     with pytest.raises(RequestError, match="no pos scores of en models in another language"):
         score_against_overlap(scores({"en": 96.0}) + overlaps(SHARED))

@@ -186,9 +186,7 @@ def test_a_warning_names_what_fits(monkeypatch):
     assert "training needs about" in warned(needs // 2)
     assert warned(10**5).endswith("use --set micro_batch=1 --set gradient_checkpointing=layers")
     smallest = Recipe(batch=1, gradient_checkpointing="layers")
-    assert warned(10**5, smallest).endswith(
-        "(--lora 8 --quantize int8), or use a shorter window (--set window=30)"
-    )
+    assert warned(10**5, smallest).endswith("(--lora 8 --quantize int8), or use a shorter window (--set window=30)")
     encoder = dataclasses.replace(encoder, changes=(Change(Quantize(quantize="int8")),))
     assert warned(10**5, smallest).endswith(": use a shorter window (--set window=30)")
 
