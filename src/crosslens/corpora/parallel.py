@@ -17,11 +17,14 @@ from crosslens.data.parallel import Parallel, join
 from crosslens.errors import DataError, suggest
 
 
-def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: str | Path | None = None) -> Parallel:
+def load_parallel(
+    name: Parallel | str, *, languages: Sequence[str] | None = None, data: str | Path | None = None
+) -> Parallel:
     """Read a parallel corpus and align it by id.
 
     Args:
-        name: name such as ``ud/pud``; a slice such as ``[:100]`` selects the first items of every language.
+        name: name such as ``ud/pud``; a slice such as ``[:100]`` selects the first items of every language. A
+            `Parallel` is returned unchanged.
         languages: languages to read; None reads all.
         data: data folder to search first.
 
@@ -36,6 +39,8 @@ def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: st
         >>> parallel.languages, len(parallel.corpora["fr"])
         (('en', 'fr'), 100)
     """
+    if isinstance(name, Parallel):
+        return name
     bare, cut = split_slice(name)
     sides = _sides(bare, data)
     for language in languages or ():
