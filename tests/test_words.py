@@ -1,6 +1,7 @@
 """The words of the project: those of the field, in everything that a person reads."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -55,8 +56,19 @@ def prose(page):
 
 
 def pages():
-    """README, the reference and the guides; pages of results are rewritten with their results."""
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    """README, the reference, guides and notebooks; pages of results are rewritten with their results."""
+    notebooks = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
+    assert notebooks
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), *notebooks]
+
+
+def written(page):
+    """The Markdown of a page or notebook."""
+    text = page.read_text("utf-8")
+    if page.suffix == ".md":
+        return text
+    cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
+    return "\n\n".join("".join(cell["source"]) for cell in cells)
 
 
 def test_strings_in_the_source():
@@ -82,7 +94,7 @@ def test_comments_in_the_source():
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_pages(page):
-    assert list(avoided(prose(page.read_text("utf-8")))) == []
+    assert list(avoided(prose(written(page)))) == []
 
 
 @pytest.mark.parametrize(

@@ -155,3 +155,14 @@ def test_encoders_of_different_depth_are_aligned_at_the_same_relative_depth(enco
         rotation = fit_rotation(learnt_x[first], learnt_y[second])
         ranking = ranked(rotation(x[first]), rotation.target(y[second]), method="cosine", best=1)
         assert row["value"] == pytest.approx(100 * hits(ranking, [{i} for i in range(len(sides))], at=1).mean())
+
+
+def test_parallel_sentences_may_be_named_and_all_of_them_are_counted(encoder):
+    updates = []
+    asked = {"test": "sample/test[4:8]", "pair": ("en", "fr"), "baselines": (), "progress": updates.append}
+    named = sentence_retrieval(encoder, encoder, train="sample/test[:4]", **asked)
+    loaded = sentence_retrieval(encoder, encoder, train=load_parallel("sample/test[:4]"), **asked)
+    assert named.records.equals(loaded.records)
+    assert [update.done for update in updates if update.stage == "reading sentences"] == 2 * [0, 1, 2, 3, 4]
+    with pytest.raises(RequestError, match="'my-encoder' is a str and not an encoder"):
+        sentence_retrieval("my-encoder", encoder, train="sample/test[:4]", **asked)

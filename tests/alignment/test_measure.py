@@ -40,7 +40,7 @@ def test_a_dictionary_that_shares_no_pair_is_refused():
     train = of_words(PAIRS[:40], name="train")
     with pytest.raises(RequestError, match=r"none of the 1 word pairs of other has vectors on both sides"):
         word_translation(PLAIN, TURNED, train=train, test=of_words([("x", "y")], name="other"))
-    with pytest.raises(RequestError, match="layer is aligned with layer of one width"):
+    with pytest.raises(RequestError, match=r"same width, but .* has 1 × 6, .* has 1 × 3"):
         word_translation(PLAIN, vectors(["t0"], np.ones((1, 3))), train=train, test=train)
 
 

@@ -90,7 +90,7 @@ def test_spaces_of_other_layers_or_widths_are_named():
     source, target = spaces()
     train = of_words([("s1", "t1"), ("s2", "t2")], name="train")
     for other in (replace(target, vectors=target.vectors[:1]), replace(target, vectors=target.vectors[:, :, :4])):
-        with pytest.raises(RequestError, match=r"left has \(2, 6\) layers and width, right \((1, 6|2, 4)\)"):
+        with pytest.raises(RequestError, match=r"left has 2 × 6, right has (1 × 6|2 × 4) \(layers × width\)"):
             word_translation(source, other, train=train, test=train)
 
 
@@ -144,7 +144,7 @@ def test_the_stages_of_a_measurement_are_told_apart(encoder, treebanks):
     stages = [reading, retrieving, *[f"{reading}, untrained", f"{retrieving}, untrained"] * 2]
     assert [stage for stage, _ in itertools.groupby(updates, key=lambda update: update.stage)] == stages
     layers = encoder.depth + 1
-    assert [(u.done, u.total, u.unit) for u in updates if u.stage == reading] == [(n, 4, "corpora") for n in range(4)]
+    assert [(u.done, u.total, u.unit) for u in updates if u.stage == reading] == [(n, 4, "corpora") for n in range(5)]
     counted = [(u.done, u.total, u.unit) for u in updates if u.stage == retrieving]
     assert counted == [(n, layers, "layers") for n in range(layers + 1)]
     baselines = {(row["state"], "shuffled" in row["measure"], row["seed"]) for row in found.records.to_pylist()}

@@ -260,3 +260,10 @@ def test_mappings_are_told_apart_by_their_means_and_their_matrix(encoder):
     digests = [mapping_digest(rotated(readout, means, matrix)) for means, matrix in mappings]
     assert len(set(digests)) == 4
     assert mapping_digest(rotated(readout, ones.clone(), unit.clone())) == digests[0]
+
+
+def test_corpora_may_be_named(encoder):
+    asked = {"pair": ("en", "fr"), "layers": "1", "recipe": RECIPE, "baselines": ()}
+    train, tests = load_corpus("sample/en:train[:4]"), [load_corpus("sample/fr[:2]")]
+    named = transfer_by_layer(encoder, "pos", train="sample/en[:4]", tests="sample/fr[:2]", **asked)
+    assert named.records.equals(transfer_by_layer(encoder, "pos", train=train, tests=tests, **asked).records)

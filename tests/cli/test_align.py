@@ -178,3 +178,9 @@ def test_languages_with_a_hyphen(run, tiny_bert, files, tmp_path):
     status, _, err = run(*arguments, "--out", tmp_path / "s")
     assert status == 0, err
     assert set(pd.read_csv(tmp_path / "s" / "results.csv")["source"]) == {"zh-Hant", "en"}
+
+
+def test_a_text_without_its_language_is_told_how_to_name_it(run, files, tiny_bert):
+    status, _, err = run(*words(files, tiny_bert), "--text", files / "en.txt", "--out", "out")
+    assert status == 2
+    assert "hint: for example --text en=FILE,fr=FILE" in err

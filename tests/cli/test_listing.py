@@ -1,6 +1,7 @@
 import json
 import re
 
+from crosslens.data.transliteration import find_scheme
 from crosslens.unseen.typology import known_languages
 
 
@@ -65,3 +66,10 @@ def test_recipes_are_listed_with_all_of_their_settings_also_those_that_are_off(r
     assert any(not value for settings in recipes.values() for value in settings.values())
     shown = re.findall(r"(\w+)=", run("list", "recipes")[1])
     assert shown == [setting for settings in recipes.values() for setting in settings]
+
+
+def test_every_listed_transliteration_by_table_is_one_and_the_inverses_are_listed(run):
+    schemes = json.loads(run("list", "schemes", "--json")[1])
+    tables = [name for name in schemes if name not in ("uroman", "icu:ID")]
+    assert {"cyrillic-latin", "latin-cyrillic", "latin-uyghur"} <= set(tables)
+    assert [find_scheme(name)("abc") for name in tables if name.endswith("-cyrillic")] == ["абц"]

@@ -35,6 +35,15 @@ def test_a_report_of_similarity_alone_has_its_table_figures_and_page(run, tmp_pa
     assert {"index.html", "similarity-cka.tex", "similarity.svg", "similarity-by-pair.pdf"} <= files
 
 
+def test_a_figure_named_as_its_table_is_printed_once(run):
+    common = {"encoder": "e", "source": "en", "target": "fr", "measure": "sentences identity", "metric": "precision@1"}
+    Results.of([Record(**common, layer=layer, value=50.0) for layer in (0, 1)]).write("results.parquet")
+    status, _, said = run("report", "results.parquet", "--out", "report")
+    assert status == 0, said
+    assert {"sentences.tex", "sentences.svg"} <= {path.name for path in Path("report").iterdir()}
+    assert said.splitlines()[-1] == "report: index.html, sentences"
+
+
 def test_records_of_an_unknown_task_are_named(run, tmp_path):
     Results.of([Record(task="poss", source="en", target="fr", metric="accuracy", value=90.0)]).write("results.csv")
     status, _, said = run("report", "results.csv", "--out", "report")

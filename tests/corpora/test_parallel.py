@@ -101,7 +101,7 @@ def test_treebanks_as_files_are_joined_by_their_ids(treebanks):
         ("en={}/dev.en,en={}/dev.wo", r"names two files for 'en'"),
         ("tatoeba/xx", r"parallel corpus 'tatoeba/xx' not found in .*\(--data\)"),
         ("sib200/dev", r"parallel corpus 'sib200/dev' not found in"),
-        ("lab/sov", r"parallel corpus 'lab/sov' not found in"),
+        ("lab/sov", r"'lab/sov' is one language"),
         ("flores/dev", r"'flores/dev' is not the name of a parallel corpus \(for example ud/pud"),
         ("tatoeba", r"'tatoeba' is not the name of a parallel corpus"),
     ],
@@ -135,3 +135,8 @@ def test_artificial_languages_are_those_of_the_laboratory():
     assert list_languages("lab/all_cognates") == ("adj", "gen", "sov", "src")
     cognates = load_parallel("lab/all_cognates[:2]", languages=["sov"])
     assert cognates["sov"].items == load_corpus("lab/sov_cognates[:2]").items
+
+
+def test_a_slice_of_nothing_is_refused():
+    with pytest.raises(DataError, match=r"^lab/all\[600:\] selects no items: lab/all has 500$"):
+        load_parallel("lab/all[600:]", languages=["src", "adj"])

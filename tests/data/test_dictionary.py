@@ -1,7 +1,7 @@
 import pytest
 
 from crosslens.corpora.dictionaries import load_dictionary
-from crosslens.data.dictionary import read
+from crosslens.data.dictionary import of_words, read
 from crosslens.errors import DataError
 
 
@@ -62,3 +62,7 @@ def test_the_laboratorys_splits_are_all_of_it_and_share_nothing():
 
 def test_words_are_found_however_their_letters_are_composed(tmp_path):
     assert read(write(tmp_path, "cafe\u0301\tcafe\u0300\n")).pairs == (("caf\u00e9", "caf\u00e8", 1.0),)
+
+
+def test_a_dictionary_of_a_hundred_thousand_pairs_is_printed_in_one_line():
+    assert repr(of_words([("cat", "chat")] * 100_000, name="toy")) == "Dictionary toy: 100,000 word pairs"

@@ -83,6 +83,7 @@ def test_without_the_aligner_its_extra_is_named(monkeypatch):
     with pytest.raises(RequestError, match="aligning words needs eflomal") as refused:
         align_words(EN, FR)
     assert "pip install 'crosslens[align]'" in str(refused.value.hint)
+    assert "`align transfer` (--links FILE) and patch (links=FILE)" in str(refused.value.hint)  # `align links` has none
 
 
 @pytest.mark.parametrize("step", [step for step in itertools.product((-1, 0, 1), repeat=2) if any(step)])

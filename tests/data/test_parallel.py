@@ -40,3 +40,8 @@ def test_translations_share_their_label():
     for one, other in (("b", "c"), ("b", None), (None, "b")):
         with pytest.raises(DataError, match=f"'1' is labelled {one} in c-en but {other} in c-fr"):
             join([texts("en", "a", one), texts("fr", "a", other)], name="p")
+
+
+def test_a_parallel_corpus_is_printed_in_one_line():
+    joined = join([corpus("en", "a", "b"), corpus("fr", "a", "b")], name="p")
+    assert repr(joined) == "Parallel p: 2 items in en, fr"

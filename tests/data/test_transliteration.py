@@ -150,6 +150,9 @@ def test_wrong_schemes(tmp_path):
     with pytest.raises(RequestError, match="unknown transliteration 'uyghur-latim'") as caught:
         find_scheme("uyghur-latim")
     assert "uyghur-latin" in caught.value.hint
+    with pytest.raises(RequestError, match="unknown transliteration 'latin-cyrilic'") as caught:
+        find_scheme("latin-cyrilic")
+    assert "did you mean 'latin-cyrillic'" in caught.value.hint
     with pytest.raises(RequestError, match="changes no word of mine"):
         transliterate(sentence("abc"), "uyghur-latin")
     with pytest.raises(DataError):

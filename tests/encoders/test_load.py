@@ -266,3 +266,9 @@ def test_every_subword_of_the_tokenizer_needs_an_embedding(tmp_path):
     last = len(tokenizer) - 1
     with pytest.raises(EncoderError, match=f"the tokenizer uses id {last}, but the encoder has only {last} embeddings"):
         load_encoder(tmp_path / str(last), device="cpu")
+
+
+@pytest.mark.parametrize("given", [None, ["tiny"]])
+def test_what_is_no_name_is_not_asked_of_the_hub(given):
+    with pytest.raises(RequestError, match="an encoder has a name or a folder, not a"):
+        load_encoder(given, device="cpu")

@@ -6,6 +6,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModel, AutoTokenizer, T5EncoderModel
 
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
 from crosslens.encoders.batch import make_batch
@@ -249,3 +250,12 @@ def test_a_state_that_is_not_a_number_is_reported_with_the_sentence_of_its_word(
         broken.model.embeddings.word_embeddings.weight[subword] = float("nan")
     with pytest.raises(EncoderError, match="layer 0 of item 3 of toy is not a number"):
         represent_words(broken, unseen)
+
+
+def test_a_corpus_may_be_named_and_what_is_printed_is_one_line(encoder):
+    vectors = represent(encoder, "sample/fr[:3]")
+    assert np.array_equal(vectors, represent(encoder, load_corpus("sample/fr[:3]")))
+    assert repr(vectors).startswith("Representations of sample/fr:test[:3] by ")
+    assert repr(vectors).endswith("5 layers (0: embeddings) × 3 items × 32 dimensions")
+    with pytest.raises(RequestError, match="is a str and not an encoder"):
+        represent("my-encoder", "sample/fr[:3]")

@@ -134,8 +134,9 @@ def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
         adapt(masked_bert, {"und": Corpus((Text(("12 34",)), Text(("\ue000",))), "odd")}, out)
     with pytest.raises(RequestError, match="one must be held out"):
         adapt(masked_bert, {"fr": text()[:1]}, out)
-    with pytest.raises(RequestError, match="too few for one sequence"):
+    with pytest.raises(RequestError, match="too few for one sequence") as refused:
         adapt(masked_bert, {"fr": text(times=1)[:2]}, out, settings=Adaptation(length=60))
+    assert "smaller length" in refused.value.hint
     unknown = Corpus((Text(("ߊߟߎ ߞߊ",)),) * 60, "nqo", "nqo")
     with pytest.raises(RequestError, match="nqo has nothing to predict"):
         adapt(masked_bert, {"fr": text(), "nqo": unknown}, out, settings=SMALL)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import FAMILIES
@@ -95,3 +96,10 @@ def test_each_score_is_signed_with_the_data_it_was_computed_on(encoder, fitted):
     signed = {record.metric: record.signature.split("|")[2] for record in results}
     on_test = dict.fromkeys(("accuracy", "accuracy_shuffled", "recall"), f"data:{test.digest[:12]}")
     assert signed == {**on_test, "train_accuracy_shuffled": f"data:{train.digest[:12]}"}
+
+
+def test_corpora_may_be_named_and_names_without_a_split_mean_the_train_and_test_split(encoder):
+    how = Fit(epochs=1)
+    splits = {split: load_corpus(f"sample/en:{split}") for split in ("train", "test")}
+    named = probe(encoder, "upos", train="sample/en", test="sample/en", how=how)
+    assert named.results.records.equals(probe(encoder, "upos", **splits, how=how).results.records)

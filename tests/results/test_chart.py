@@ -85,3 +85,12 @@ def test_a_profile_counts_languages_and_its_bars_are_of_seeds_of_means():
     of_one = [point for point in points.values() if point["of"] == TARGET]
     assert len(of_one) == 4
     assert all(point["low"] is None and point["high"] is None for point in of_one)
+
+
+def test_records_that_no_chart_shows_are_not_called_absent():
+    """The precision of translated words is of two languages, but no similarity and no score."""
+    pytest.importorskip("altair")
+    row = replace(similarity("en-fr", 0, 50.0), measure="words identity", metric="precision@1")
+    with pytest.raises(RequestError, match="these results are precision@1 of words identity") as refused:
+        Results.of([row]).plot()
+    assert "crosslens report" in refused.value.hint

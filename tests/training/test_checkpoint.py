@@ -13,6 +13,7 @@ from crosslens.tasks import find_task
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
+from crosslens.training.intervene import intervene
 from crosslens.training.model import in_precision
 from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe
@@ -133,3 +134,10 @@ def test_the_encoder_of_a_fine_tuned_model_says_so(encoder, tagger, tmp_path):
     (tmp_path / "encoder" / DESCRIPTION).write_text("[]")
     with pytest.raises(EncoderError, match="damaged"):
         load_encoder(tmp_path / "encoder")
+
+
+def test_an_encoder_is_not_evaluated_as_a_model(encoder):
+    for use in (lambda: evaluate(encoder, "sample/fr"), lambda: predict(encoder, [["a"]]), lambda: intervene(encoder)):
+        with pytest.raises(RequestError, match="a fine-tuned model or its folder is needed, not") as refused:
+            use()
+        assert "xl.finetune" in refused.value.hint

@@ -10,10 +10,11 @@ from crosslens.alignment.baselines import BASELINES, Baseline, Mapping, choose_b
 from crosslens.alignment.neighbours import Method, hits, ranked
 from crosslens.alignment.rotation import refuse_different_widths
 from crosslens.alignment.vectors import WordVectors
+from crosslens.corpora.parallel import load_parallel
 from crosslens.data.dictionary import Dictionary
 from crosslens.data.parallel import Parallel
 from crosslens.digests import digest
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.layers import name_layer, pair_layers
 from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import represent
@@ -90,8 +91,8 @@ def _translated(
     """Records of one pair of word vectors, trained or untrained."""
     if source.vectors.shape[0] != target.vectors.shape[0] or source.vectors.shape[2] != target.vectors.shape[2]:
         raise RequestError(
-            f"layer is aligned with layer of one width: {source.name} has {source.vectors.shape[::2]} layers and width,"
-            f" {target.name} {target.vectors.shape[::2]}"
+            "an orthogonal mapping needs word vectors of equally many layers and of the same width, but"
+            f" {_shape(source)}, {_shape(target)} (layers × width)"
         )
     rows, columns = source.places(), target.places()
     learnt = train if mapping == "identity" else _untested_words(train, test)
@@ -135,8 +136,8 @@ def sentence_retrieval(
     source: Encoder,
     target: Encoder,
     *,
-    train: Parallel,
-    test: Parallel,
+    train: Parallel | str,
+    test: Parallel | str,
     pair: tuple[str, str],
     layers: Literal["same", "relative"] = "same",
     mapping: Mapping = "procrustes",
@@ -152,9 +153,9 @@ def sentence_retrieval(
     Args:
         source: encoder of the first language.
         target: encoder of the second language; may be the same.
-        train: parallel sentences that the rotation of each layer is fitted to; without a mapping, only the
-            normalisation.
-        test: parallel sentences for evaluation; all sentences of the other language are candidates.
+        train: parallel sentences that the rotation of each layer is fitted to, or their name; without a mapping, only
+            the normalisation.
+        test: parallel sentences for evaluation, or their name; all sentences of the other language are candidates.
         pair: source and target language.
         layers: aligned layers, see `crosslens.encoders.layers.pair_layers`; encoders of different depth need
             ``relative``.
@@ -175,11 +176,14 @@ def sentence_retrieval(
         DataError: if a corpus lacks a language.
 
     Examples:
-        >>> train, test = (xl.load_parallel(f"ud/pud{part}", data=sample) for part in ("[:60]", "[60:80]"))
-        >>> results = xl.sentence_retrieval(encoder, encoder, train=train, test=test, pair=("en", "fr"), baselines=())
+        >>> halves = {"train": "sample/test[:60]", "test": "sample/test[60:]"}
+        >>> results = xl.sentence_retrieval(encoder, encoder, **halves, pair=("en", "fr"), baselines=())
         >>> sorted(set(results.to_pandas()["measure"]))
         ['sentences procrustes']
     """
+    for encoder in (source, target):
+        require_encoder(encoder)
+    train, test = (load_parallel(parallel, languages=pair) for parallel in (train, test))
     refuse_different_widths(source, target)
     paired = pair_layers(source, target, layers=layers)
     chosen = choose_baselines(baselines, mapping=mapping)
@@ -215,6 +219,7 @@ def _retrieved(
         for encoder, language in zip((source, target), pair, strict=True):
             listener.report(stage, len(sides), 4, "corpora", parallel[language].name)
             sides.append(represent(encoder, parallel[language]).vectors)
+    listener.report(stage, len(sides), 4, "corpora")
     train_digest, test_digest = (digest([each[language].digest for language in pair]) for each in (train, test))
     described = {"corpus": test.name, "corpus_digest": test_digest, "train": train.name, "train_digest": train_digest}
     tags = {"pairs": len(learnt), "candidates": len(test), **count_shared(train, learnt)}
@@ -245,6 +250,11 @@ def _retrieved(
                 )
     listener.report(stage, len(paired_layers), len(paired_layers), "layers")
     return records
+
+
+def _shape(vectors: WordVectors) -> str:
+    layers, _, width = vectors.vectors.shape
+    return f"{vectors.name} has {layers} × {width}"
 
 
 def _stage(name: str, untrained_seed: int | None) -> str:

@@ -18,11 +18,13 @@ from crosslens.alignment.baselines import BASELINES, Baseline, choose_baselines,
 from crosslens.alignment.measure import count_shared
 from crosslens.alignment.rotation import Rotation, refuse_different_widths
 from crosslens.alignment.vectors import occurrences
+from crosslens.corpora.catalogue import CorpusLike, load_corpora, load_corpus
+from crosslens.corpora.parallel import load_parallel
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import cut_words
 from crosslens.data.links import Links, align_words, one_to_one, read_links
 from crosslens.data.parallel import Parallel
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.layers import format_layers, name_layer, pair_layers, parse_layers
@@ -31,6 +33,7 @@ from crosslens.encoders.reinit import untrained_pair
 from crosslens.errors import RequestError
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results, concatenated
+from crosslens.tasks import find_task
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.model import TaskModel
@@ -162,11 +165,11 @@ def transfer_by_layer(
     task: str,
     *,
     pair: tuple[str, str],
-    train: Corpus,
-    tests: Sequence[Corpus],
-    dev: Corpus | None = None,
+    train: CorpusLike,
+    tests: CorpusLike,
+    dev: CorpusLike | None = None,
     against: Encoder | None = None,
-    parallel: Parallel | None = None,
+    parallel: Parallel | str | None = None,
     links: str | Path | None = None,
     layers: str | None = None,
     against_layers: Literal["same", "relative"] = "same",
@@ -184,11 +187,11 @@ def transfer_by_layer(
         source: encoder of the training data, and of test data not in the second language.
         task: task name.
         pair: source and target language.
-        train: training data in the source language.
-        tests: test data in both languages.
+        train: training data in the source language: a name, a file, or anything else that `load_corpus` takes.
+        tests: test data in both languages: one corpus or several, as in `evaluate`.
         dev: development data, if the recipe selects by it.
         against: encoder of the target language; None: ``source`` reads both languages without a rotation.
-        parallel: parallel sentences for fitting rotations; required with ``against``.
+        parallel: parallel sentences for fitting rotations, or their name; required with ``against``.
         links: file of word alignments in Pharaoh format; None: align words with eflomal.
         layers: layers of ``source`` such as ``0-4`` or ``1,3``; None: all that are paired, including 0, the embeddings.
         against_layers: layers of ``against``, see `crosslens.encoders.layers.pair_layers`; encoders of different depth
@@ -211,8 +214,14 @@ def transfer_by_layer(
             ``against``; encoders that differ in width, or in depth with ``against_layers="same"``; an unknown baseline.
         DataError: for a corpus without the annotation; links that do not fit the sentences.
     """
+    for encoder in filter(None, (source, against)):
+        require_encoder(encoder)
     if against is not None and parallel is None:
         raise RequestError("a rotation is learnt from parallel sentences", hint="give parallel, such as ud/pud")
+    form = find_task(task).format
+    train, tests = load_corpus(train, split="train", format=form), load_corpora(tests, format=form)
+    dev = None if dev is None else load_corpus(dev, split="dev", format=form)
+    parallel = None if parallel is None else load_parallel(parallel, languages=pair)
     check_languages(pair, train, tests)
     wanted = choose_baselines(baselines, mapping="identity" if against is None else "procrustes")
     if against is not None:

@@ -151,8 +151,8 @@ def split_names(text: str) -> list[str]:
     return names
 
 
-def read_settings(words: tuple[str, ...], *, option: str = "--set") -> dict[str, str]:
-    """Parse the ``key=value`` words of an option.
+def read_settings(words: tuple[str, ...], *, option: str = "--set", example: str = "epochs=1") -> dict[str, str]:
+    """Parse the ``key=value`` words of an option; an error shows the example.
 
     >>> read_settings(("epochs=1", "batch=16"))
     {'epochs': '1', 'batch': '16'}
@@ -164,6 +164,6 @@ def read_settings(words: tuple[str, ...], *, option: str = "--set") -> dict[str,
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key or not value:
-            raise RequestError(f"{option} {word}: is not key=value", hint="for example --set epochs=1")
+            raise RequestError(f"{option} {word}: is not key=value", hint=f"for example {option} {example}")
         settings[key.strip()] = value.strip()
     return settings

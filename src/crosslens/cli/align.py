@@ -452,10 +452,11 @@ def _languages(pair: str, corpus: str | None = None, data: str | None = None) ->
 def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:
     from crosslens.errors import RequestError
 
-    sides = read_settings(tuple(split_names(text)), option="--text") if text else {}
+    example = ",".join(f"{language}=FILE" for language in languages)
+    sides = read_settings(tuple(split_names(text)), option="--text", example=example) if text else {}
     if sides and set(sides) != set(languages):
         raise RequestError(
-            f"--text names {', '.join(sides)}, but --pair is {'-'.join(languages)}", hint="--text en=FILE,fr=FILE"
+            f"--text names {', '.join(sides)}, but --pair is {'-'.join(languages)}", hint=f"--text {example}"
         )
     return sides
 

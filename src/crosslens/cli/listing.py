@@ -123,7 +123,7 @@ def _facts(kind: str, data: str | None) -> dict[str, Any]:
 
         return {name: dict(changes) for name, changes in FACTORS.items()}
     if kind == "schemes":
-        from crosslens.data.transliteration import shipped_tables
+        from crosslens.data.transliteration import reversed_name, shipped_tables
 
         tables = {
             name: file.read_text("utf-8").splitlines()[0].removeprefix("# ") for name, file in shipped_tables().items()
@@ -132,7 +132,8 @@ def _facts(kind: str, data: str | None) -> dict[str, Any]:
             "uroman": "any script to plain Latin letters (extra translit)",
             "icu:ID": "ICU transforms (extra translit)",
         }
-        return {**extra, **tables}
+        inverse = {reversed_name(name): f"{name}, reversed" for name in tables}
+        return {**extra, **tables, **inverse}
     if kind == "studies":
         from crosslens.studies.study import library, read_study
 

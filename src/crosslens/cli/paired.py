@@ -33,7 +33,10 @@ def command(
     from crosslens.studies.paired import test
 
     sides = split_names(a), split_names(b)
-    chosen_a, chosen_b = read_settings(where_a, option="--a"), read_settings(where_b, option="--b")
+    chosen_a, chosen_b = (
+        read_settings(where, option=option, example="condition=none")
+        for where, option in ((where_a, "--a"), (where_b, "--b"))
+    )
     table = test(*sides, where_a=chosen_a, where_b=chosen_b, metric=metric)
     if as_json:
         print_json(table)

@@ -136,4 +136,5 @@ def command(
             "these results fill no table"
             + "".join(f"; unknown task {name!r} ({suggest(name, TASKS)})" for name in unknown)
         )
-    say(f"{out}: {', '.join(['index.html', *(table.name for table in tables), *figures])}")
+    names = ["index.html", *(table.name for table in tables), *figures]
+    say(f"{out}: {', '.join(dict.fromkeys(names))}")  # a figure may have the name of its table

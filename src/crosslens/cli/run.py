@@ -54,7 +54,7 @@ def command(
     from crosslens.cli._study import find_study
 
     chosen = find_study(study, settings)  # mistakes are reported before torch is imported, which takes seconds
-    chosen_options = read_settings(options, option="--with")
+    chosen_options = read_settings(options, option="--with", example="timeout_min=240")
 
     from crosslens.cli._display import print_records, progress, say, show_tables
     from crosslens.cli._missing import describe_missing

@@ -17,11 +17,14 @@ from crosslens.data.parallel import Parallel, join
 from crosslens.errors import DataError, suggest
 
 
-def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: str | Path | None = None) -> Parallel:
+def load_parallel(
+    name: Parallel | str, *, languages: Sequence[str] | None = None, data: str | Path | None = None
+) -> Parallel:
     """Read a parallel corpus and align it by id.
 
     Args:
-        name: name such as ``ud/pud``; a slice such as ``[:100]`` selects the first items of every language.
+        name: name such as ``ud/pud``; a slice such as ``[:100]`` selects the first items of every language. A
+            `Parallel` is returned unchanged.
         languages: languages to read; None reads all.
         data: data folder to search first.
 
@@ -29,19 +32,25 @@ def load_parallel(name: str, *, languages: Sequence[str] | None = None, data: st
         One corpus per language, aligned item by item.
 
     Raises:
-        DataError: if the corpus or a language is not found, or ids differ.
+        DataError: if the corpus or a language is not found, the slice is empty, or ids differ.
 
     Examples:
         >>> parallel = xl.load_parallel("ud/pud", languages=["en", "fr"], data=sample)
         >>> parallel.languages, len(parallel.corpora["fr"])
         (('en', 'fr'), 100)
     """
+    if isinstance(name, Parallel):
+        return name
     bare, cut = split_slice(name)
     sides = _sides(bare, data)
     for language in languages or ():
         if language not in sides:
             raise DataError(f"{name} does not contain language {language!r}", hint=suggest(language, sides))
-    return join((cut.of(sides[language]()) for language in sorted(languages or sides)), name=name)
+    joined = join((cut.of(sides[language]()) for language in sorted(languages or sides)), name=name)
+    if bare != name and not len(joined):
+        whole = load_parallel(bare, languages=languages, data=data)
+        raise DataError(f"{name} selects no items: {bare} has {len(whole)}")
+    return joined
 
 
 def list_languages(name: str, *, data: str | Path | None = None) -> tuple[str, ...]:
@@ -64,8 +73,10 @@ def _sides(name: str, data: str | Path | None) -> Sides:
         hint = f"for example ud/pud, every PUD treebank; there are {available}, and en=FILE,fr=FILE"
         raise DataError(f"{name!r} is not the name of a parallel corpus", hint=hint)
     sides = _laboratory(part) if collection == LAB else _published(COLLECTIONS[collection], part, data)
+    if not sides and collection == LAB:
+        raise DataError(f"{name!r} is one language", hint="lab/all has the sentences of all artificial languages")
     if not sides:
-        get = f", or {COLLECTIONS[collection].get}" if collection != LAB and COLLECTIONS[collection].get else ""
+        get = f", or {COLLECTIONS[collection].get}" if COLLECTIONS[collection].get else ""
         raise DataError(
             f"parallel corpus {name!r} not found in {places(data)}",
             hint=f"set CROSSLENS_DATA to the folder that contains it{get}",

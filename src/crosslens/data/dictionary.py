@@ -27,6 +27,10 @@ class Dictionary:
     pairs: tuple[tuple[str, str, float], ...]
     name: str
 
+    def __repr__(self) -> str:
+        """Describe the dictionary in one line; MUSE has a hundred thousand pairs."""
+        return f"Dictionary {self.name}: {len(self):,} word pairs"
+
     def __len__(self) -> int:
         """Number of pairs."""
         return len(self.pairs)

@@ -95,7 +95,9 @@ def align_words(source: Corpus, target: Corpus, *, symmetry: Symmetry = "interse
         import eflomal  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise RequestError(
-            "aligning words needs eflomal", hint="pip install 'crosslens[align]', or give --links FILE of any aligner"
+            "aligning words needs eflomal",
+            hint="pip install 'crosslens[align]'; `align transfer` (--links FILE) and patch (links=FILE) also read the"
+            " links of any aligner",
         ) from None
     if len(source) != len(target):
         raise RequestError(f"not parallel: {source.name} has {len(source)} sentences, {target.name} {len(target)}")

@@ -26,6 +26,10 @@ class Parallel:
     corpora: Mapping[str, Corpus]
     name: str
 
+    def __repr__(self) -> str:
+        """Describe the corpora in one line."""
+        return f"Parallel {self.name}: {len(self):,} items in {', '.join(self.languages)}"
+
     def __len__(self) -> int:
         """Number of aligned items."""
         return len(next(iter(self.corpora.values())))

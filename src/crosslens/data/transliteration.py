@@ -114,6 +114,15 @@ def read_table(path: str | Path, *, name: str | None = None) -> Table:
 Scheme = Callable[[str], str]
 
 
+def reversed_name(table: str) -> str:
+    """Name of the inverse of a shipped table.
+
+    >>> reversed_name("cyrillic-latin")
+    'latin-cyrillic'
+    """
+    return "-".join(reversed(table.split("-")))
+
+
 def find_scheme(name: str, *, language: str | None = None) -> Scheme:
     """Find the function that transliterates a word.
 
@@ -136,10 +145,10 @@ def find_scheme(name: str, *, language: str | None = None) -> Scheme:
     tables = shipped_tables()
     if name in tables:
         return read_table(tables[name], name=name)
-    back = "-".join(reversed(name.split("-")))
+    back = reversed_name(name)
     if back in tables:
         return read_table(tables[back], name=back).reversed(name)
-    known = ["uroman", "icu", *tables]
+    known = ["uroman", "icu", *tables, *map(reversed_name, tables)]
     raise RequestError(
         f"unknown transliteration {name!r}", hint=f"{suggest(name, known)}; or give a table as a .tsv file"
     )

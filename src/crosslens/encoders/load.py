@@ -84,6 +84,8 @@ def load_encoder(
         >>> loaded.depth, loaded.width, loaded.digest == encoder.digest
         (4, 32, True)
     """
+    if not isinstance(name_or_folder, str | Path):
+        raise RequestError(f"an encoder has a name or a folder, not a {type(name_or_folder).__name__}")
     given = str(name_or_folder)
     name, revision = locate(given, revision)
     place = find_device(device)

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import numpy as np
 import torch
 
+from crosslens.corpora.catalogue import CorpusLike, load_corpus
 from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.sentence import Sentence
@@ -42,6 +43,14 @@ class Representations:
     lengths: np.ndarray
     subwords: np.ndarray
 
+    def __repr__(self) -> str:
+        """Describe the vectors in one line."""
+        layers, items, width = self.shape
+        return (
+            f"Representations of {self.corpus} by {self.encoder}, {self.pooling}:"
+            f" {layers} layers (0: embeddings) × {items:,} items × {width} dimensions"
+        )
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.vectors, dtype=dtype, copy=copy)
 
@@ -61,7 +70,7 @@ class Representations:
 @inference()
 def represent(
     encoder: Encoder,
-    corpus: Corpus,
+    corpus: CorpusLike,
     *,
     pooling: Pooling = "mean",
     last_layer: LastLayer = "raw",
@@ -75,7 +84,7 @@ def represent(
 
     Args:
         encoder: encoder or decoder; set to evaluation mode.
-        corpus: sentences of words, or running text.
+        corpus: sentences of words, or running text: a name, a file, or anything else that `load_corpus` takes.
         pooling: see `Pooling`.
         last_layer: see `LastLayer`.
         progress: listener for the number of windows read.
@@ -90,11 +99,11 @@ def represent(
             states.
 
     Examples:
-        >>> french = xl.load_corpus("ud/fr_pud[:10]", data=sample)
-        >>> xl.represent(encoder, french).vectors.shape  # (layers + 1, sentences, hidden)
-        (5, 10, 32)
+        >>> xl.represent(encoder, "sample/fr[:10]")
+        Representations of sample/fr:test[:10] by encoder, mean: 5 layers (0: embeddings) × 10 items × 32 dimensions
     """
-    encoder = require_encoder(encoder).for_language(require_corpus(corpus).language)
+    corpus = load_corpus(corpus)
+    encoder = require_encoder(encoder).for_language(corpus.language)
     if pooling not in get_args(Pooling):
         raise RequestError(f"unknown pooling {pooling!r}", hint=suggest(pooling, get_args(Pooling)))
     if pooling == "first" and not all(isinstance(item, Sentence) for item in corpus):

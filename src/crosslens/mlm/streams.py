@@ -182,7 +182,10 @@ def cut_stream(language: str, lines: Sequence[str], tokenizer: PreTrainedTokeniz
     ids = [i for line in encode_lines(lines, tokenizer) for i in (*line, *last)]
     count = len(ids) // inner_length
     if not count:
-        raise RequestError(f"{language} has {len(ids)} subwords, too few for one sequence of {inner_length}")
+        raise RequestError(
+            f"{language} has {len(ids)} subwords, too few for one sequence of {inner_length}",
+            hint="give more text, or set a smaller length",
+        )
     cut = ids[: count * inner_length]
     _require_known(language, cut, tokenizer)
     text = np.asarray(cut, np.int64).reshape(count, inner_length)

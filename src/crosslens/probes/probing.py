@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from crosslens import __version__
+from crosslens.corpora.catalogue import CorpusLike, load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item, Sentence
 from crosslens.digests import stream_seed
@@ -63,9 +64,9 @@ def probe(
     encoder: Encoder,
     asked: Probe | str,
     *,
-    train: Corpus,
-    test: Corpus,
-    dev: Corpus | None = None,
+    train: CorpusLike,
+    test: CorpusLike,
+    dev: CorpusLike | None = None,
     how: Fit | None = None,
     last_layer: LastLayer = "raw",
     seed: int = 1,
@@ -83,7 +84,7 @@ def probe(
     Args:
         encoder: encoder, used in evaluation mode.
         asked: probe or its name.
-        train: labelled texts, or sentences of labelled words.
+        train: labelled texts, or sentences of labelled words: a name, or anything else that `load_corpus` takes.
         test: test data; labels of texts must occur in ``train``.
         dev: data for the learning-rate schedule and epoch selection; None: a tenth of ``train``, in whole sentences.
         how: training settings; None: the defaults, after Wu & Dredze (2019). The records' settings name those that
@@ -103,8 +104,7 @@ def probe(
             left, or there are fewer than two labels.
 
     Examples:
-        >>> words = {split: xl.load_corpus(f"ud/en_ewt:{split}[:60]", data=sample) for split in ("train", "test")}
-        >>> probed = xl.probe(encoder, "upos", **words, seed=1)
+        >>> probed = xl.probe(encoder, "upos", train="sample/en:train[:60]", test="sample/fr:test[:60]", seed=1)
         >>> probed.answers[:3], len(probed.confusion)  # the embeddings and four layers
         (('ADJ', 'ADP', 'ADV'), 5)
     """
@@ -112,6 +112,8 @@ def probe(
     asked = find_probe(asked) if isinstance(asked, str) else asked
     how = how or Fit()
     listener = listening(progress)
+    train, test = (load_corpus(of, split=split) for split, of in (("train", train), ("test", test)))
+    dev = None if dev is None else load_corpus(dev, split="dev")
     corpora = {"train": train, "test": test} | ({"dev": dev} if dev is not None else {})
     words = asked.unit == "word"
     whole = () if words else _shared(test, train)

@@ -98,10 +98,16 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> Chart:
         measure: measure to draw, with its baselines.
 
     Raises:
-        RequestError: when the records hold no such similarity; when no language pair was measured with all encoders;
-            when altair is not installed.
+        RequestError: when the records hold no such similarity, or none at all; when no language pair was measured with
+            all encoders; when altair is not installed.
     """
     kinds = {measure + ending: kind for ending, kind in SENTENCE_PAIRS.items()}
+    metrics = results.records["metric"].unique().to_pylist()
+    if metrics and "similarity" not in metrics:
+        raise RequestError(
+            f"a chart shows scores or similarities, but these results are {', '.join(map(str, metrics))} of {measure}",
+            hint="`crosslens report` on their folder or file draws what it has a figure for; table() tabulates them",
+        )
     rows, pairs = [], []  # pairs: those of each state
     for state, records in by_state(results.filter(metric="similarity", measure=list(kinds), target_layer=None)):
         for (each,), block in records.groups("measure"):

@@ -178,11 +178,11 @@ def select_sentences(
     available = list_languages(corpus, data=data) if isinstance(corpus, str) else corpus.languages
     wanted = [split_pair(pair, available) for pair in expand_pairs(pairs, available)]
     languages = sorted({language for pair in wanted for language in pair})
-    parallel = load_parallel(corpus, languages=languages, data=data) if isinstance(corpus, str) else corpus
+    parallel = load_parallel(corpus, languages=languages, data=data)
     for language in languages:
         parallel[language]  # raise for missing languages before any is read
     parallel = parallel.originally(original) if original else parallel
-    parallel = parallel.head(sentences) if sentences else parallel
+    parallel = parallel.head(sentences) if sentences is not None else parallel
     fewest, what = max((measure.fewest, name) for name, measure in measures.items())
     if interval == "jackknife":
         fewest, what = max(FEWEST_LEFT_OUT, fewest + 1), "an interval"

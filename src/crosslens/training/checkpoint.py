@@ -186,8 +186,20 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
 
 
 def as_model(model: TaskModel | str | Path) -> TaskModel:
-    """Return a model, loaded from its folder unless it is one already."""
-    return model if isinstance(model, TaskModel) else load_model(model)
+    """Return a model, loaded from its folder unless it is one already.
+
+    Raises:
+        RequestError: for another object, such as an encoder without a task head.
+        EncoderError: see `load_model`.
+    """
+    if isinstance(model, TaskModel):
+        return model
+    if not isinstance(model, str | Path):
+        raise RequestError(
+            f"a fine-tuned model or its folder is needed, not the type {type(model).__name__}",
+            hint="xl.finetune trains one; xl.load_model loads one from its folder",
+        )
+    return load_model(model)
 
 
 def _read_change(described: dict[str, Any]) -> Change:
