@@ -9,7 +9,7 @@ import torch
 
 from crosslens.corpora.catalogue import CorpusLike, load_corpus
 from crosslens.data.batching import evaluation_batches
-from crosslens.data.corpus import Corpus, require_corpus
+from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
