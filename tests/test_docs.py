@@ -11,7 +11,7 @@ import pytest
 import crosslens
 from crosslens.cli import COMMANDS, cli
 from crosslens.probes import PROBES
-from crosslens.results.record import COLUMNS
+from crosslens.results.record import COLUMNS, read_results
 from crosslens.similarity.measures import MEASURES
 from crosslens.studies.study import Study, data_sets
 from crosslens.tasks import TASKS
@@ -264,3 +264,17 @@ def test_marked_tables_of_results_are_what_the_report_writes(make_results):
         assert make_results.filled(text) == text, f"{page.name}: run python docs/make_results.py"
         filled += len(make_results.MARKED.findall(text))
     assert filled > 20
+
+
+def test_alignments_of_one_encoder_were_recorded_with_the_mapping_of_their_commands():
+    """Without ``--against`` and ``--mapping``, nothing is mapped."""
+    records = read_results(ROOT / "docs/results/alignment.parquet").filter(encoder="e5-small", state="pretrained")
+    script = (ROOT / "docs/results/alignment.sh").read_text("utf-8")
+    commands = re.findall(r"crosslens align (words|sentences) e5-small --pair en-(\w+)(.*)", script)
+    assert len(commands) == 3
+    for level, target, options in commands:
+        mapped = "--mapping procrustes" in options
+        names = ("procrustes", "procrustes_shuffled", "identity") if mapped else ("identity",)
+        rows = records.filter(source="en", target=target).columns.together("measure")
+        measures = {measure for (measure,) in rows.values if measure.startswith(level)}
+        assert measures == {f"{level} {name}" for name in names}

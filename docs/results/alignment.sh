@@ -102,7 +102,7 @@ done
 
 # A real encoder of 100 languages.
 crosslens encoders get e5-small --out e5-small
-crosslens align words e5-small --pair en-fr --baseline-seeds 2 --out real/e5-fr-words
+crosslens align words e5-small --pair en-fr --mapping procrustes --baseline-seeds 2 --out real/e5-fr-words
 crosslens align words e5-small --pair en-ru --mapping identity --baseline-seeds 2 --out real/e5-ru-words
 crosslens align sentences e5-small --pair en-fr --train ud/pud --test tatoeba/fr --mapping identity --baseline-seeds 2 \
   --out real/e5-fr-sentences

@@ -103,3 +103,5 @@ def test_corpora_may_be_named_and_names_without_a_split_mean_the_train_and_test_
     splits = {split: load_corpus(f"sample/en:{split}") for split in ("train", "test")}
     named = probe(encoder, "upos", train="sample/en", test="sample/en", how=how)
     assert named.results.records.equals(probe(encoder, "upos", **splits, how=how).results.records)
+    assert "accuracy by layer" in repr(named)
+    assert "array" not in repr(named)

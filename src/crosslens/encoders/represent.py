@@ -99,8 +99,8 @@ def represent(
             states.
 
     Examples:
-        >>> xl.represent(encoder, "sample/fr[:10]")
-        Representations of sample/fr:test[:10] by encoder, mean: 5 layers (0: embeddings) × 10 items × 32 dimensions
+        >>> xl.represent(encoder, "sample/fr[:10]").shape  # (layers + 1, sentences, hidden)
+        (5, 10, 32)
     """
     corpus = load_corpus(corpus)
     encoder = require_encoder(encoder).for_language(corpus.language)

@@ -1,7 +1,7 @@
 """Linear probing of every layer of an encoder, with a control task."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Probed:
     """
 
     results: Results
-    confusion: np.ndarray
+    confusion: np.ndarray = field(repr=False)  # thousands of numbers
     answers: tuple[str, ...]
 
     def confusion_rows(self) -> list[dict[str, str | int]]:

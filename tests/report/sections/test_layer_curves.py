@@ -1,5 +1,6 @@
 """Curves by layer hold the numbers of the tables by layer."""
 
+from crosslens.report.layers.by_layer import transfer
 from crosslens.report.sections.layer_curves import layer_curves
 from crosslens.results.record import Results
 from made_records import PLAIN
@@ -56,6 +57,12 @@ def test_transfer_shows_with_the_tables_of_its_task():
     assert lines(section.panels[1]) == {("e and f", ""): [70.0, 60.0]}
     without = sections(one_layer())["transfer-by-layer-pos"]
     assert [panel["tables"] for panel in without.panels] == [None, None]
+
+
+def test_a_table_of_transfer_with_the_source_language_is_not_called_zero_shot():
+    (table,) = transfer(Results.of(one_layer()))
+    assert list(table.groups) == ["en → en", "en → fr"]
+    assert table.caption.startswith("Scores (pos, accuracy) of fresh layers")
 
 
 def test_records_without_a_layer_or_that_contradict_one_another_have_no_section():

@@ -247,11 +247,11 @@ def similarity_against_retrieval(results: Results) -> list[Table]:
 
 
 def transfer(results: Results) -> list[Table]:
-    """Zero-shot scores of a head on one fixed layer, read through a mapping where there is a second encoder."""
+    """Scores of a head on one fixed layer, read through a mapping where there is a second encoder."""
     tables = []
     for (task, metric), lines in transfer_lines(results).items():
         caption = (
-            f"Zero-shot {task} {metric} of fresh layers trained on one fixed layer of the source language's encoder, by"
+            f"Scores ({task}, {metric}) of fresh layers trained on one fixed layer of the source language's encoder, by"
             f" layer (0: embeddings).{_explained(lines)}"
         )
         if results.filter(task=task).records["target_layer"].null_count < len(results.filter(task=task)):
