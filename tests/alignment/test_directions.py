@@ -166,3 +166,5 @@ def test_parallel_sentences_may_be_named_and_all_of_them_are_counted(encoder):
     assert [update.done for update in updates if update.stage == "reading sentences"] == 2 * [0, 1, 2, 3, 4]
     with pytest.raises(RequestError, match="'my-encoder' is a str and not an encoder"):
         sentence_retrieval("my-encoder", encoder, train="sample/test[:4]", **asked)
+    with pytest.raises(RequestError, match="a pair is two languages, not the text 'en-fr'"):
+        sentence_retrieval(encoder, encoder, train="sample/test[:4]", **asked | {"pair": "en-fr"})

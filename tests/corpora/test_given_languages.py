@@ -50,3 +50,9 @@ def test_a_mapping_of_languages_to_files_is_several_corpora(treebanks):
     assert [corpus.language for corpus in load_corpora(files)] == ["wo", "en"]
     with pytest.raises(RequestError, match=r"one corpus.*load_corpus\('.*fr_pud.*', language='wo'\)"):
         load_corpus(files)
+
+
+def test_an_empty_name_is_no_folder():
+    for language in (None, "wo"):
+        with pytest.raises(RequestError, match="this name is empty"):
+            load_corpus("", language=language)

@@ -130,6 +130,8 @@ def test_the_best_pass_is_kept(masked_bert, tmp_path):
 
 def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
     out = tmp_path / "out"
+    with pytest.raises(RequestError, match="raw text is given by language"):
+        adapt(masked_bert, "raw.txt", out)
     with pytest.raises(DataError, match="no letter of any known script"):
         adapt(masked_bert, {"und": Corpus((Text(("12 34",)), Text(("\ue000",))), "odd")}, out)
     with pytest.raises(RequestError, match="one must be held out"):

@@ -183,6 +183,8 @@ def sentence_retrieval(
     """
     for encoder in (source, target):
         require_encoder(encoder)
+    if isinstance(pair, str):
+        raise RequestError(f"a pair is two languages, not the text {pair!r}", hint='pair=("en", "fr")')
     train, test = (load_parallel(parallel, languages=pair) for parallel in (train, test))
     refuse_different_widths(source, target)
     paired = pair_layers(source, target, layers=layers)

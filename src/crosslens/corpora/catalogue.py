@@ -158,8 +158,8 @@ def load_corpus(
         The corpus, with language and split if known.
 
     Raises:
-        RequestError: if the transliteration is unknown or changes nothing, ``language`` is given for a corpus that
-            has one, or several files are given by language.
+        RequestError: if the name is empty, the transliteration is unknown or changes nothing, ``language`` is given for
+            a corpus that has one, or several files are given by language.
         DataError: if the corpus is not found, the slice is empty, or a file or object cannot be read.
 
     Examples:
@@ -184,7 +184,8 @@ def load_corpus(
         )
     if not isinstance(name, str | Path):
         return corpus_of(name, pairs=format is TSV, language=language)
-    name = str(name)
+    if not (name := str(name)):
+        raise RequestError("a corpus has a name or a file, and this name is empty", hint="`crosslens list corpora`")
     if language is not None and not IN_LANGUAGE.match(name) and _match_name(split_name(name)[0]) is None:
         name = f"{language}={name}"
     elif language is not None:

@@ -87,6 +87,8 @@ def adapt(
             computed in the precision.
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
+    if not isinstance(texts, Mapping):
+        raise RequestError("raw text is given by language", hint='texts={"wo": "wolof.txt"}')
     folder = refuse_existing(folder)
     if not isinstance(settings, Adaptation):
         settings = replace_settings(Adaptation(), settings or {}, what="an adaptation")
