@@ -55,12 +55,12 @@ TRAIN = ("finetune", "ner", "x", "--out", "o", "--train")
         ((*TRAIN, "uner/en_toy", "--test", "uner/fr_pud", "--set", "arcs=3"), "nor ner have a setting 'arcs'"),
     ],
 )
-def test_what_is_wrong_with_trees_and_tags_is_one_sentence(run, tmp_path, arguments, message):
+def test_what_is_wrong_with_trees_and_tags_is_one_sentence(run, tmp_path, tiny_bert, arguments, message):
     row = "{}\tx\t_\tNOUN\t_\t_\t0\troot\t_\t_\n"
     (tmp_path / "two-roots.conllu").write_text(row.format(1) + row.format(2) + "\n")
     (tmp_path / "bad.iob2").write_text("Paris\tB_PER\n")
     (tmp_path / "short.iob2").write_text("Paris\tB-LOC\nici\n")
-    status, _, said = run(*arguments)
+    status, _, said = run(*(tiny_bert if argument == "x" else argument for argument in arguments))
     assert status == 2
     assert message in said
     assert "Traceback" not in said
