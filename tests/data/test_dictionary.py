@@ -30,6 +30,7 @@ def test_muse_and_panlex(tmp_path):
         ("a\tb\t-1\n", "not a positive number"),
         ("a\t\tb\n", "two columns"),
         ("\n", "contains no word pairs"),
+        ("dog, chien\ncat, chat\n", "d.txt: every first word ends in a comma or semicolon, such as 'dog,'"),
     ],
 )
 def test_what_is_no_dictionary(tmp_path, text, reason):
@@ -66,3 +67,9 @@ def test_words_are_found_however_their_letters_are_composed(tmp_path):
 
 def test_a_dictionary_of_a_hundred_thousand_pairs_is_printed_in_one_line():
     assert repr(of_words([("cat", "chat")] * 100_000, name="toy")) == "Dictionary toy: 100,000 word pairs"
+
+
+def test_single_words_may_end_in_a_comma(tmp_path):
+    """As in MUSE, whose German-English dictionary has ``jedoch however,``."""
+    pairs = read(write(tmp_path, "however, jedoch\ncat Katze\n")).pairs
+    assert pairs == (("however,", "jedoch", 1.0), ("cat", "Katze", 1.0))

@@ -150,3 +150,16 @@ def _layers_of(chart):
             yield from _layers_of(part)
     if "mark" in chart:
         yield chart
+
+
+def test_bars_of_unequal_numbers_of_seeds_name_both_ends():
+    """Three seeds of layers 1-2, two of layers 5-6; of layers 3-4 there is one, which has no bar."""
+    seeds = {"none": (1, 2, 3), "1-2": (1, 2, 3), "5-6": (1, 2), "3-4": (1,)}
+    results = Results.of(
+        each for layers, chosen in seeds.items() for each in records(seeds=chosen, losses={layers: LOSSES[layers]})
+    )
+    assert layer_profile(results, source="en").bars == "bars: lowest and highest of 2 to 3 seeds"
+    of_single_languages = results.filter(target=["en", "fr"]) + results.filter(target="中文", seed=[1, 2])
+    assert layer_profile(of_single_languages.filter(target=["fr", "中文"]), source="en").bars == (
+        "bars: lowest and highest of 2 seeds"
+    )

@@ -111,5 +111,5 @@ def command(
     ]
     for reason in dict.fromkeys(undefined):  # the table shows which layers
         say(reason)
-    for warning in dict.fromkeys(row.correlation.warning for row in correlated if row.correlation.warning):
+    for warning in dict.fromkeys(warning for row in correlated for warning in row.warnings):
         say(warning)

@@ -56,7 +56,7 @@ def read(path: str | Path, *, name: str | None = None) -> Dictionary:
 
     Raises:
         DataError: with file and line, for any other line, a weight that is not a positive number, or a file without
-            word pairs.
+            word pairs, or whose columns are separated by commas.
     """
     file = str(path)
     pairs = []
@@ -66,12 +66,18 @@ def read(path: str | Path, *, name: str | None = None) -> Dictionary:
             pairs.append(_pair(line, file, number))
     if not pairs:
         raise DataError("contains no word pairs", file=file)
+    if all(source.endswith((",", ";")) for source, _, _ in pairs):  # single words of MUSE do, too
+        reason = f"every first word ends in a comma or semicolon, such as {pairs[0][0]!r}"
+        raise DataError(reason, file=file, hint=_TABS)
     return Dictionary(tuple(pairs), name or file)
 
 
 def of_words(pairs: Iterable[tuple[str, str]], *, name: str) -> Dictionary:
     """Build a dictionary from word pairs with weight 1."""
     return Dictionary(tuple((source, target, 1.0) for source, target in pairs), name)
+
+
+_TABS = "separate the columns by tabs where words contain spaces or pairs have weights; commas are part of words"
 
 
 def _pair(line: str, file: str, number: int) -> tuple[str, str, float]:
@@ -81,7 +87,7 @@ def _pair(line: str, file: str, number: int) -> tuple[str, str, float]:
             f"a word pair has two columns, but this line has {len(columns)}",
             file=file,
             line=number,
-            hint="separate the columns by tabs where words contain spaces or pairs have weights",
+            hint=_TABS,
         )
     if len(columns) == 2:
         return columns[0], columns[1], 1.0

@@ -111,10 +111,13 @@ class Notes:
         return self.texts.index(text) + 1
 
 
-def cell_of(cell: cells.Cell, kind: Kind, notes: Notes, interval: Interval | None = None) -> Cell:
-    """A mean over seeds as a printed cell, with a note on excluded seeds."""
+def cell_of(
+    cell: cells.Cell, kind: Kind, notes: Notes, interval: Interval | None = None, *, note: str | None = None
+) -> Cell:
+    """A mean over seeds as a printed cell, with a note on excluded seeds behind any other one."""
     excluded = f"number of seeds excluded for lack of a score to compare with or average: {len(cell.excluded)}"
-    return Cell(cell.mean, kind, cell.std, notes.number(excluded if cell.excluded else None), interval)
+    text = "; ".join(filter(None, (note, excluded if cell.excluded else None)))
+    return Cell(cell.mean, kind, cell.std, notes.number(text), interval)
 
 
 def over_seeds(values: Iterable[float], kind: Kind) -> Cell:

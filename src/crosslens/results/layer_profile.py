@@ -60,10 +60,10 @@ class LayerProfile:
     @property
     def bars(self) -> str:
         """What the error bars are; "" if there are none."""
-        seeds = max((len(cell.by_seed) for *_, cell in self.changes()), default=0)
         if self.intervals:
             return "bars: 95 % intervals"
-        return f"bars: lowest and highest of {seeds} seeds" if seeds > 1 else ""
+        seeds = sorted({len(cell.by_seed) for name, _, cell in self.changes() if _has_bar(name, cell)})
+        return f"bars: lowest and highest of {' to '.join(map(str, seeds[:1] + seeds[1:][-1:]))} seeds" if seeds else ""
 
     def changes(self) -> Iterator[tuple[str, Column, Cell]]:
         """Yield name of the line, re-initialised layers, and differences to the reference, without missing ones."""
@@ -82,7 +82,7 @@ class LayerProfile:
         points = []
         for name, column, cell in self.changes():
             low, high = self.intervals.get((name, column), (None, None))
-            if not self.intervals and name in (SAME, ZERO_SHOT) and len(cell.by_seed) > 1:
+            if not self.intervals and _has_bar(name, cell):
                 low, high = min(cell.by_seed.values()), max(cell.by_seed.values())
             points.append(
                 {
@@ -96,6 +96,11 @@ class LayerProfile:
                 }
             )
         return points
+
+
+def _has_bar(name: str, cell: Cell) -> bool:
+    """Whether a point has an error bar over seeds: only means have, of several seeds."""
+    return name in (SAME, ZERO_SHOT) and len(cell.by_seed) > 1
 
 
 def layer_profile(results: Results, *, source: str | None) -> LayerProfile:

@@ -1,7 +1,7 @@
 """Correlate the transfer gap with similarity in results (Muller et al. 2021, section 4.3, Table 4 and Figure 3)."""
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Literal
@@ -11,7 +11,9 @@ import numpy as np
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
 from crosslens.results.cells import (
+    EMPTY,
     VARIANTS,
+    Cell,
     Key,
     cells,
     disambiguated,
@@ -62,14 +64,14 @@ class Gaps:
     """Transfer gaps of models that differ only in seed.
 
     Attributes:
-        points: target language -> same-language score minus target score, in points.
-        scores: target language -> target score.
+        points: target language -> same-language score minus target score, in points, by seed.
+        scores: target language -> target score, by seed.
         partners: target language -> partner language of the bilingual encoder; None for a multilingual encoder.
         same_language: test corpora over which the same-language score is averaged.
     """
 
-    points: Mapping[str, float]
-    scores: Mapping[str, float]
+    points: Mapping[str, Cell]
+    scores: Mapping[str, Cell]
     partners: Mapping[str, str | None]
     same_language: tuple[str, ...]
 
@@ -93,6 +95,7 @@ class Correlated:
         same_language: test corpora over which the same-language score is averaged.
         scores: target language -> score.
         outcome: what was correlated with similarity.
+        excluded: number of seeds of fine-tuned models that have either scores or similarities, and so count in neither.
     """
 
     task: str
@@ -108,6 +111,7 @@ class Correlated:
     same_language: tuple[str, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
     outcome: Outcome = "gap"
+    excluded: int = 0
 
     @property
     def called(self) -> str:
@@ -134,9 +138,15 @@ class Correlated:
         return f"no coefficient: all {constant} are equal{given}"
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """Whether there are too few languages, and how many seeds are excluded."""
+        excluded = f"number of seeds excluded for lack of a score or similarity: {self.excluded}"
+        return tuple(filter(None, (self.correlation.warning, excluded if self.excluded else None)))
+
+    @property
     def caveats(self) -> tuple[str, ...]:
-        """Why there is no coefficient, and whether there are too few languages."""
-        return tuple(filter(None, (self.undefined, self.correlation.warning)))
+        """Why there is no coefficient, and all warnings."""
+        return tuple(filter(None, (self.undefined, *self.warnings)))
 
 
 def transfer_gaps(results: Results, *, task: str, source: str, encoder: str | None = None) -> dict[str, float]:
@@ -160,7 +170,7 @@ def transfer_gaps(results: Results, *, task: str, source: str, encoder: str | No
     """
     scores = _reference(results) if encoder is None else _reference(results).filter(encoder=encoder)
     scores = scores.filter(task=task, source=source, metric=find_task(task).metric, measure=None)
-    return dict(_gaps(scores, task=task, source=source).points)
+    return _means(_gaps(scores, task=task, source=source).points, {})
 
 
 def correlations(
@@ -307,13 +317,17 @@ def _correlated(
         if asked.layers == "each" and measure not in OF_TEXT:
             by_layer = {layer: (layer,) for layer in table.columns if layer is not None}
         for layer, columns in by_layer.items():
-            means = {row: mean_of([table.get(row, column) for column in columns]).mean for row in table.rows}
+            means = {row: mean_of([table.get(row, column) for column in columns]) for row in table.rows}
             # Multilingual encoders, and bilingual ones in version 1 of the results, have no partner here.
             by_target = {
-                target: means.get((target, partner), means.get((target, None)))
+                target: means.get((target, partner), means.get((target, None), EMPTY))
                 for target, partner in gaps.partners.items()
             }
-            similarities = {target: value for target, value in by_target.items() if value is not None}
+            excluded: dict[str, frozenset[int | None]] = {}
+            if trained_for is not None:  # both are of the models of a seed
+                excluded = {target: _unpaired(cell, by_target[target]) for target, cell in outcomes.items()}
+            points, scores, similarities = (_means(each, excluded) for each in (gaps.points, gaps.scores, by_target))
+            correlated = points if asked.outcome == "gap" else scores
             yield Correlated(
                 task,
                 source,
@@ -321,14 +335,30 @@ def _correlated(
                 OF_TEXT.get(measure, state),
                 measure,
                 layer,
-                gaps.points,
+                points,
                 similarities,
-                correlate(outcomes, similarities, control=confounds, coefficient=asked.coefficient),
+                correlate(correlated, similarities, control=confounds, coefficient=asked.coefficient),
                 variant,
                 gaps.same_language,
-                gaps.scores,
+                scores,
                 asked.outcome,
+                len(frozenset().union(*excluded.values())),
             )
+
+
+def _unpaired(outcome: Cell, similarity: Cell) -> frozenset[int | None]:
+    """Seeds that only one side has, of two sides that are both known by seed."""
+    by_seed = (outcome.by_seed, similarity.by_seed)
+    return outcome.minus(similarity).excluded if all(side and None not in side for side in by_seed) else frozenset()
+
+
+def _means(of_targets: Mapping[str, Cell], excluded: Mapping[str, Container[int | None]]) -> dict[str, float]:
+    """Means over seeds, without excluded seeds and targets that have no other seed."""
+    kept = {
+        target: [value for seed, value in cell.by_seed.items() if seed not in excluded.get(target, ())]
+        for target, cell in of_targets.items()
+    }
+    return {target: statistics.fmean(values) for target, values in kept.items() if values}
 
 
 def _reference(results: Results) -> Results:
@@ -348,8 +378,8 @@ def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome = "gap") 
     column, *other_columns = table.columns or (None,)
     for axis in VARIANTS if other_columns else ():
         refuse_several(disambiguated(scores), axis)
-    points: dict[str, float] = {}
-    target_scores: dict[str, float] = {}
+    points: dict[str, Cell] = {}
+    target_scores: dict[str, Cell] = {}
     partners: dict[str, str | None] = {}
     same_language: dict[str, None] = {}
     by_target: dict[str, list[Key]] = {}
@@ -367,11 +397,11 @@ def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome = "gap") 
                 )
         (row,) = rows
         comparable = [source_row for source_row in source_rows if source_row[1:3] == row[1:3]]
-        gap = mean_of([table.get(source_row, column) for source_row in comparable]).minus(table.get(row, column)).mean
-        score = table.get(row, column).mean
-        if score is not None:
+        score = table.get(row, column)
+        gap = mean_of([table.get(source_row, column) for source_row in comparable]).minus(score)
+        if score.by_seed:
             target_scores[target], partners[target] = score, row[1]
-        if gap is not None:
+        if gap.by_seed:
             points[target] = gap
             same_language |= dict.fromkeys(str(corpus) for *_, corpus in comparable if corpus is not None)
     if outcome == "score" and not target_scores:

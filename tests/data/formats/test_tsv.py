@@ -145,3 +145,20 @@ def test_running_text_and_sentences_are_not_mixed_up(tmp_path, toy):
         read(write(tmp_path, PAIRS)).sentences  # noqa: B018
     with pytest.raises(DataError, match="consists of sentences of words, but running text is needed"):
         toy("test").texts  # noqa: B018
+
+
+@pytest.mark.parametrize("text", [SIB, PAIRS.replace("\r", "")])
+def test_lines_may_end_in_a_carriage_return_alone(tmp_path, text):
+    path = write(tmp_path, text)
+    expected = read(path)
+    assert read(write(tmp_path, text.replace("\n", "\r"))) == expected
+
+
+def test_quotation_marks_are_text_unless_they_enclose_a_tab(tmp_path):
+    """SIB-200's own files quote fields as spreadsheets do, and are read with the quotation marks."""
+    quoted = '"He said ""yes""."'
+    assert read(write(tmp_path, f"{SIB}9\tsports\t{quoted}\n"))[2].text == quoted
+    header = "label\ttext\n"
+    with pytest.raises(DataError, match=r"file.tsv:2: 3 tab-separated fields, expected 2 .*or the table as .csv"):
+        read(write(tmp_path, f'{header}sports\t"one\ttwo"\n'))
+    assert read(write(tmp_path, f'{header}sports\t5" long\t\n'))[0].text == '5" long'

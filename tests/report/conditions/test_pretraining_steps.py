@@ -170,3 +170,22 @@ def test_dev_and_test_sets_are_apart():
     by_step, _ = pretraining_steps(results)
     shown = [[cell.value for cell in row.cells] for rows in by_step.groups.values() for row in rows]
     assert sorted(shown) == [[10.0, 20.0], [10.0, 20.0], [60.0, 70.0], [60.0, 70.0]]
+
+
+def test_seeds_that_lack_a_step_are_noted():
+    """Seed 3 was not scored at step 100: the table by step has it elsewhere, change and onset nowhere."""
+    lacking = Results.of(
+        each for each in made() if (each.seed, each.task) != (3, "pos") or each.condition != '{"checkpoint": "100"}'
+    )
+    by_step, onsets = pretraining_steps(lacking)
+    name = "zero-shot POS tagging, accuracy, source en, mean of 2 languages"
+    assert [cell.value for cell in rows(by_step)[name]] == [42.0, 42.5, 44.0, 52.0]
+    assert onsets.notes == ("number of seeds excluded for lack of a step: 1",)
+    noted = {label: [cell.note for cell in cells] for label, cells in rows(onsets).items()}
+    assert noted == {
+        "CKA, mean of 2 pairs, mean of 2 layers": [None, None, 1],
+        "probe langid, mean of 1 layers": [None, None, 1],
+        "POS tagging, accuracy, source en: en": [1, None, None],
+        name: [1, 1, None],
+    }
+    assert pretraining_steps(made())[1].notes == ()

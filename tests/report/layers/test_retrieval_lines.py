@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from crosslens.report.layers.by_layer import retrieval_lines
+from crosslens.report.layers.by_layer import retrieval, retrieval_lines
 from crosslens.results.record import Results
 from made_sections import retrieved
 
@@ -46,3 +46,17 @@ def test_the_identity_is_a_baseline_only_of_a_pair_with_a_mapping():
         ("fr", "identity"): 20.0,
         ("de", ""): 30.0,
     }
+
+
+def test_a_layer_of_one_direction_is_no_mean_over_both():
+    there = [retrieved("fr", value, layer=layer, level="sentences") for layer, value in enumerate((90.0, 50.0))]
+    settings = "against=mono-en method=cosine"
+    back = replace(there[0], encoder="mono-fr", source="fr", target="en", settings=settings, value=70.0)
+    (table,) = retrieval(Results.of([*there, back]))
+    assert [(cell.value, cell.note) for cell in table.cells] == [(80.0, None), (50.0, 1)]
+    assert table.notes == ("only en to fr",)
+    assert table.caption.endswith("percent, mean over both directions where both were measured.")
+    (whole,) = retrieval(Results.of([there[0], back]))
+    assert whole.caption.endswith("percent, mean over both directions.")
+    (words,) = retrieval(Results.of([retrieved("fr", 60.0)]))
+    assert (words.caption, words.notes) == ("Precision of word translation by layer (0: embeddings), percent.", ())

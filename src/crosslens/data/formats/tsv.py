@@ -111,7 +111,8 @@ def first_sentences(corpus: Corpus, count: FirstSentences = 2) -> Corpus:
 
 
 def _rows(path: str | Path) -> list[tuple[int, list[str]]]:
-    lines = read_text(path).removeprefix(BYTE_ORDER_MARK).rstrip("\r\n").split("\n")
+    text = read_text(path).removeprefix(BYTE_ORDER_MARK).rstrip("\r\n")
+    lines = text.split("\n" if "\n" in text else "\r")  # spreadsheets may end lines in a carriage return alone
     return [(number, [normal(field).strip() for field in line.split("\t")]) for number, line in enumerate(lines, 1)]
 
 
@@ -145,6 +146,9 @@ def _headed(rows: Sequence[tuple[int, list[str]]], layout: Layout, file: str, la
             file=file,
             line=1,
         )
+    for line, row in rows[1:]:
+        if any(row[len(header) :]) and (hint := _quoted(row)):
+            raise DataError(f"{len(row)} tab-separated fields, expected {len(header)}", file=file, line=line, hint=hint)
     named = [(line, dict(zip(header, row, strict=False))) for line, row in rows[1:]]
     return of_language(named, layout, language, file) if layout.language in header else named
 
@@ -165,4 +169,5 @@ def _columns(rows: Sequence[tuple[int, list[str]]], layout: Layout, file: str) -
 def _quoted(row: Sequence[str]) -> str | None:
     """Hint for a row that a line break or tab in quotes may have cut."""
     cut = any(field.count('"') % 2 for field in row)
-    return "quotes do not enclose line breaks and tabs: write each row on one line" if cut else None
+    hint = "quotes do not enclose line breaks and tabs: write each row on one line, or the table as .csv"
+    return hint if cut else None

@@ -1,14 +1,14 @@
 """Similarity, probes and transfer along pretraining, and the step at which half of the final change is reached."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from crosslens.report.conditions.comparison import comparisons
 from crosslens.report.layers.by_layer import measures_of
-from crosslens.report.table import Kind, Notes, Row, Table, cell_of, over_seeds
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, over_seeds
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, encoders_apart
 from crosslens.results.chart import pair_cells
@@ -112,17 +112,30 @@ def pretraining_steps(results: Results) -> list[Table]:
 def _onsets(series: Sequence[Series]) -> Table:
     aims = list(dict.fromkeys(each.aim for each in series if each.aim))
     groups: dict[str, tuple[Row, ...]] = {}
+    notes = Notes()
     for each in series:
         if each.role == "baseline":
             continue
         change, onsets = each.changes(), each.onsets()
         printed = [over_seeds([change[seed] for seed in each.seeds], each.kind), over_seeds(onsets.values(), "step")]
+        printed = [_noted(cell, [each], len(each.seeds), notes) for cell in printed]
         for aim in aims:
-            other = next((o.onsets() for o in series if o.encoder == each.encoder and o.aim == aim != each.aim), {})
-            lags = [value - other[seed] for seed, value in onsets.items() if seed in other]
-            printed.append(over_seeds(lags, "lag"))
+            others = [other for other in series if other.encoder == each.encoder and other.aim == aim != each.aim][:1]
+            to = others[0].onsets() if others else {}
+            lags = [value - to[seed] for seed, value in onsets.items() if seed in to]
+            lag = over_seeds(lags, "lag")
+            printed.append(_noted(lag, [each, *others], len(lags), notes) if lags else lag)
         groups[each.encoder] = (*groups.get(each.encoder, ()), Row(each.name, tuple(printed)))
-    return Table("onsets", ONSETS, ("change", "onset", *(f"lag to {aim}" for aim in aims)), groups)
+    return Table("onsets", ONSETS, ("change", "onset", *(f"lag to {aim}" for aim in aims)), groups, tuple(notes.texts))
+
+
+def _noted(cell: Cell, series: Sequence[Series], seeds: int, notes: Notes) -> Cell:
+    """Note how many seeds of the table by step a number leaves out."""
+    measured = {seed for each in series for at in each.by_step.values() for seed in at.by_seed}
+    excluded = len(measured) - seeds
+    if not excluded or (cell.value is None and seeds):
+        return cell
+    return replace(cell, note=notes.number(f"number of seeds excluded for lack of a step: {excluded}"))
 
 
 def series_of(results: Results) -> list[Series]:

@@ -1,7 +1,7 @@
 """Tables by layer: similarity, word and sentence retrieval, transfer through a mapping, and probes, with baselines."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
@@ -52,6 +52,7 @@ class Line:
         baseline: name of the baseline, or "" for the measurement itself.
         state: encoder and state of a similarity; None for anything else.
         languages: source and target of a similarity or retrieval.
+        one_direction: layer -> source and target, of means over directions that only one of two was measured in.
     """
 
     group: str
@@ -60,6 +61,7 @@ class Line:
     baseline: str = ""
     state: State | None = None
     languages: tuple[str, str] | None = None
+    one_direction: Mapping[Any, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -135,16 +137,21 @@ def means_over_pairs(lines: Sequence[Line]) -> list[Line]:
 
 def retrieval(results: Results) -> list[Table]:
     """Precision of word translation and of sentence retrieval."""
-    caption = {
-        "words": "Precision of word translation by layer (0: embeddings), percent.",
-        "sentences": "Precision of sentence retrieval by layer (0: embeddings), percent, mean over both directions.",
-    }
-    lines = {level: retrieval_lines(results, level) for level in LEVELS}
-    return [
-        table
-        for level in LEVELS
-        for table in _table(level, caption[level] + _explained(lines[level]), lines[level], "score")
-    ]
+    names = {"words": "word translation", "sentences": "sentence retrieval"}
+    tables = []
+    for level in LEVELS:
+        lines = retrieval_lines(results, level)
+        caption = f"Precision of {names[level]} by layer (0: embeddings), percent{over_directions(level, lines)}."
+        tables += _table(level, caption + _explained(lines), lines, "score")
+    return tables
+
+
+def over_directions(level: str, lines: Sequence[Line]) -> str:
+    """The part of a caption on the directions of retrieval: sentences are retrieved in both, and averaged."""
+    if level != "sentences":
+        return ""
+    where = " where both were measured" if any(line.one_direction for line in lines) else ""
+    return f", mean over both directions{where}"
 
 
 def retrieval_lines(results: Results, level: str) -> list[Line]:
@@ -162,7 +169,7 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
     methods = {retrieved.method for retrieved, _ in read}
     # Where no mapping was learnt, "identity" is the measurement and not its baseline.
     mapped = {retrieved for retrieved, record in read if "procrustes" in record["measure"]}
-    return _gather(
+    entries = (
         (
             f"{'–'.join(retrieved.languages)}: {record['metric'].replace('@', ' at ')}",
             ", ".join([retrieved.encoders, *_model(record), *([retrieved.method] if len(methods) > 1 else [])]),
@@ -171,6 +178,7 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
         )
         for retrieved, record in read
     )
+    return _gather(entries, directions=2 if level == "sentences" else 1)
 
 
 def _model(record: cells.Row) -> list[str]:
@@ -340,7 +348,10 @@ def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[T
     notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
     for line in lines:
-        values = tuple(cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes) for layer in ordered)
+        only = {layer: f"only {source} to {target}" for layer, (source, target) in line.one_direction.items()}
+        values = tuple(
+            cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes, note=only.get(layer)) for layer in ordered
+        )
         row = Row(line.name, values, "beside" if line.baseline else "plain")
         groups[line.group] = (*groups.get(line.group, ()), row)
     head = tuple("vectors" if layer is None else str(layer) for layer in ordered)
@@ -367,8 +378,13 @@ def _told_apart(entries: Sequence[Entry]) -> Iterator[Entry]:
         yield group, ", ".join([label, *words]), baseline, record
 
 
-def _gather(records: Iterable[Entry]) -> list[Line]:
-    """Records of one group, label and baseline as a line: mean over directions and heads, seed by seed."""
+def _gather(records: Iterable[Entry], *, directions: int = 1) -> list[Line]:
+    """Records of one group, label and baseline as a line: mean over directions and heads, seed by seed.
+
+    Args:
+        records: records with their places.
+        directions: number of directions that two languages are measured in.
+    """
     kept: dict[tuple[str, str, str], dict[Layer, dict[tuple, dict[tuple, float]]]] = {}
     languages: dict[str, tuple[str, str]] = {}
     for group, label, baseline, record in _told_apart(list(records)):
@@ -391,6 +407,12 @@ def _gather(records: Iterable[Entry]) -> list[Line]:
             {layer: mean_of([_over_heads(by_head) for by_head in sides.values()]) for layer, sides in layers.items()},
             baseline,
             languages=languages[group],
+            one_direction={
+                layer: (source, target)
+                for layer, sides in layers.items()
+                for source, target, _ in list(sides)[:1]
+                if len(sides) < directions and source != target
+            },
         )
         for (group, label, baseline), layers in sorted(
             kept.items(), key=lambda item: (groups.index(item[0][0]), order.index(item[0][:2]), ORDER.index(item[0][2]))

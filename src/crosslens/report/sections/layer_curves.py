@@ -6,7 +6,15 @@ from typing import Any
 
 from crosslens.alignment.baselines import LEVELS
 from crosslens.errors import RequestError
-from crosslens.report.layers.by_layer import EXPLAINED, ORDER, Line, probe_lines, retrieval_lines, transfer_lines
+from crosslens.report.layers.by_layer import (
+    EXPLAINED,
+    ORDER,
+    Line,
+    over_directions,
+    probe_lines,
+    retrieval_lines,
+    transfer_lines,
+)
 from crosslens.report.sections.section import Section
 from crosslens.results.record import Results
 from crosslens.tasks.titles import metric_name, task_name
@@ -49,7 +57,7 @@ def _probes(results: Results) -> list[Section]:
 
 def _retrieval(results: Results, level: str) -> list[Section]:
     lines = [line for line in retrieval_lines(results, level) if _has_layers(line)]
-    mean = ", mean over both directions" if level == "sentences" else ""
+    mean = over_directions(level, lines)
     note = f"Precision of nearest neighbours among translations by layer, percent{mean}.{_explained(lines)}"
     return _section(level, f"{MEASURED[level]} by layer", note, lines, axis="precision, percent")
 
