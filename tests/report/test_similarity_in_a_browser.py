@@ -105,6 +105,28 @@ def test_more_states_than_colours_are_told_apart_by_the_width_of_lines(opened_wi
     assert (len(set(lines)), len(set(marks))) == (13, 13)
 
 
+@pytest.mark.parametrize(
+    ("of_target", "colours"),
+    [
+        ({"fr": "ef", "de": "f", "hi": "fg"}, {"fr": "01", "de": "1", "hi": "12"}),
+        ({"fr": "e", "de": "f", "hi": "g"}, {"fr": "0", "de": "0", "hi": "0"}),  # bilingual: one for each language
+    ],
+)
+def test_an_encoder_of_several_charts_has_one_colour(opened_with, of_target, colours):
+    records = [
+        similarity("cka", 0.5 + 0.1 * layer, encoder=encoder, layer=layer, target=target)
+        for target, encoders in of_target.items()
+        for encoder in encoders
+        for layer in (0, 1)
+    ]
+    tab = opened_with(records)
+    for target, expected in colours.items():
+        figure = tab.locator("#languages figure", has_text=target)
+        for marks in ("polyline", ".key i"):
+            shown = figure.locator(marks).evaluate_all("(nodes) => nodes.map((node) => node.getAttribute('class'))")
+            assert [each.strip() for each in shown] == [f"series{number}" for number in expected]
+
+
 def test_charts_of_languages_share_a_scale(opened_with):
     tab = opened_with(of_languages())
     first = tab.locator("#languages figure").all()

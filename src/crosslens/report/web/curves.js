@@ -59,15 +59,16 @@ const byLanguage = (measure, states, layers) => {
   const followed = [...byPair].filter(([, records]) => isChosen(records[0].language)), pairs = followed.length ? followed : [...byPair];
   at("by-language").hidden = pairs.length < 2;
   if (pairs.length < 2) return at("languages").replaceChildren();
-  // Where pairs have encoders of their own, each chart names its lines.
+  // Where pairs have encoders of their own, each chart names its lines; an encoder of several charts has one colour.
   const statesOf = pairs.map(([, records]) => unique(records.map((r) => r.state))), alike = statesOf.every((own) => own.length === statesOf[0].length && own.every((state) => states.includes(state) && statesOf[0].includes(state)));
-  const panels = pairs.map(([pair, records], i) => ({ pair, language: records[0].language, states: statesOf[i], series: seriesOf(records, alike ? states : statesOf[i], layers) }));
+  const every = unique(statesOf.flat()), apart = every.length === statesOf.flat().length;
+  const panels = pairs.map(([pair, records], i) => ({ pair, language: records[0].language, states: statesOf[i], series: seriesOf(records, alike ? states : apart ? statesOf[i] : every, layers) }));
   at("matched").hidden = !panels.some(({ series }) => series.some((s) => s.style));
   const scale = ticks(panels.flatMap(({ series }) => series.flatMap((s) => s.points.map((p) => p.value))), LINES, 0.05);
   const from = unique(panels.map(({ pair }) => pair.split("-")[0])).length === 1;
   multiples(at("languages"), pairs.length, (W) => panels.map(({ pair, language, states: own, series }) => make("figure", {}, make("figcaption", {}, heading({ title: from ? language : pair, language })),
     lineChart({ label: `${data.measures[measure]} by layer, ${pair}`, W, H: 150, scale, digits: 2, places: layers, labels: layers,
-      lines: drawnLines(series, layers, (s, p) => s.style ? null : inWords(s, p)).map((line) => ({ ...line, radius: 2 })) }), alike ? null : make("ul", { class: "key" }, ...own.map((name, i) => make("li", {}, make("i", { class: seriesClass(i) }), make("bdi", {}, name)))))), 215);
+      lines: drawnLines(series, layers, (s, p) => s.style ? null : inWords(s, p)).map((line) => ({ ...line, radius: 2 })) }), alike ? null : make("ul", { class: "key" }, ...own.map((name, i) => make("li", {}, make("i", { class: seriesClass(apart ? i : every.indexOf(name)) }), make("bdi", {}, name)))))), 215);
   const rows = () => panels.flatMap(({ pair, series }) => series.map((s) => [`${pair}, ${s.state}: ${s.kind}`, ...layers.map((layer) => written(s.points.find((p) => p.layer === layer)?.value, 3).replace("–", "not run"))]));
   const details = at("by-language").querySelector("details"), show = () => { if (details.open) details.querySelector("table").replaceChildren(...tableOf(["pair and encoder", ...layers], rows())); };
   details.ontoggle = show; show();
