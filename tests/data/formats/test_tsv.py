@@ -1,7 +1,13 @@
+import os
+from pathlib import Path
+
+import pandas
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats import tsv
+from crosslens.data.formats.lines import normal
 from crosslens.data.formats.rows import MLDOC, SIB200, XNLI
 from crosslens.data.formats.tsv import first_sentences, read
 from crosslens.data.sentence import Text
@@ -155,10 +161,32 @@ def test_lines_may_end_in_a_carriage_return_alone(tmp_path, text):
 
 
 def test_quotation_marks_are_text_unless_they_enclose_a_tab(tmp_path):
-    """SIB-200's own files quote fields as spreadsheets do, and are read with the quotation marks."""
     quoted = '"He said ""yes""."'
-    assert read(write(tmp_path, f"{SIB}9\tsports\t{quoted}\n"))[2].text == quoted
     header = "label\ttext\n"
+    assert read(write(tmp_path, f"{header}sports\t{quoted}\n"))[0].text == quoted
     with pytest.raises(DataError, match=r"file.tsv:2: 3 tab-separated fields, expected 2 .*or the table as .csv"):
         read(write(tmp_path, f'{header}sports\t"one\ttwo"\n'))
     assert read(write(tmp_path, f'{header}sports\t5" long\t\n'))[0].text == '5" long'
+
+
+def test_fields_of_sib200_are_quoted_as_pandas_quotes_them(tmp_path):
+    quoted = ['"Yes."', 'He said "yes".', '"A" and "B"', '5" long', '""', "no mark"]
+    rows = pandas.DataFrame({"index_id": range(6), "category": "sports", "text": quoted})
+    rows.to_csv(tmp_path / "pandas.tsv", sep="\t", index=False)
+    corpus = read(tmp_path / "pandas.tsv")
+    assert [text.text for text in corpus.texts] == quoted
+    tsv.write(corpus, tmp_path / "ours.tsv")
+    assert (tmp_path / "ours.tsv").read_bytes() == (tmp_path / "pandas.tsv").read_bytes()
+    half = '"one" or "two'  # nothing that CSV would have written
+    assert read(write(tmp_path, f"{SIB}9\tsports\t{half}\n"))[2].text == half
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif("CROSSLENS_DATA" not in os.environ, reason="set CROSSLENS_DATA to the folder of treebanks")
+def test_sib200_is_read_as_pandas_reads_it():
+    marks = 0
+    for path in sorted(Path(os.environ["CROSSLENS_DATA"]).glob("sib200/*/*.tsv")):
+        expected = [normal(text).strip() for text in pandas.read_csv(path, sep="\t", dtype=str)["text"]]
+        assert [text.text for text in read(path).texts] == expected, path
+        marks += sum('"' in text for text in expected)
+    assert marks > 100

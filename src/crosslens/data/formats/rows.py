@@ -38,6 +38,7 @@ class Layout:
         headed: whether the first line of a file names the columns.
         id: column of the id; None uses the line number.
         language: column of the language, or None.
+        quoted: whether a field with quotation marks is enclosed in them, and its own are doubled, as in CSV.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Layout:
     headed: bool = True
     id: str | None = None
     language: str | None = None
+    quoted: bool = False
 
     @property
     def label(self) -> str:
@@ -57,8 +59,8 @@ class Layout:
         return tuple(column for column in self.columns if column not in LABELS)
 
 
-SIB200 = Layout("SIB-200", ("text", "category"), id="index_id")
-"""Adelani et al. 2024: topics; translations share the id."""
+SIB200 = Layout("SIB-200", ("text", "category"), id="index_id", quoted=True)
+"""Adelani et al. 2024: topics; translations share the id. pandas wrote its files, and reads them so."""
 XNLI = Layout("XNLI", ("premise", "hypothesis", "label"), headed=False)
 """XNLI as distributed by XTREME."""
 XNLI_MT = Layout("XNLI's translations of MultiNLI", ("premise", "hypo", "label"))

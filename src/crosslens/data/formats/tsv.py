@@ -15,6 +15,7 @@ from crosslens.errors import DataError, RequestError
 from crosslens.files import write_bytes
 
 _SEPARATORS = re.compile(r"[\t\r\n]+")
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 
 def read(
@@ -55,7 +56,7 @@ def write(corpus: Corpus, path: str | Path) -> None:
         DataError: for a corpus of sentences, or a text without a label.
     """
     rows = [
-        [*text.segments, label] if len(text.segments) == 2 else [text.id or "", label, text.text]
+        [*text.segments, label] if len(text.segments) == 2 else [text.id or "", label, _enclosed(text.text)]
         for text, label in zip(corpus.texts, require_labels(corpus), strict=True)
     ]
     if len(corpus.texts[0].segments) == 1:
@@ -149,6 +150,8 @@ def _headed(rows: Sequence[tuple[int, list[str]]], layout: Layout, file: str, la
     for line, row in rows[1:]:
         if any(row[len(header) :]) and (hint := _quoted(row)):
             raise DataError(f"{len(row)} tab-separated fields, expected {len(header)}", file=file, line=line, hint=hint)
+    if layout.quoted:
+        rows = [(line, [_bare(field) for field in row]) for line, row in rows]
     named = [(line, dict(zip(header, row, strict=False))) for line, row in rows[1:]]
     return of_language(named, layout, language, file) if layout.language in header else named
 
@@ -164,6 +167,16 @@ def _columns(rows: Sequence[tuple[int, list[str]]], layout: Layout, file: str) -
                 hint=_quoted(row),
             )
     return [(line, dict(zip(layout.columns, row, strict=True))) for line, row in rows]
+
+
+def _enclosed(field: str) -> str:
+    """A field as CSV has it: in quotation marks, with its own doubled, if it has any."""
+    return '"' + field.replace('"', '""') + '"' if '"' in field else field
+
+
+def _bare(field: str) -> str:
+    """A field of CSV without the marks that enclose it; what CSV would not have written stays."""
+    return field[1:-1].replace('""', '"').strip() if _QUOTED.fullmatch(field) else field
 
 
 def _quoted(row: Sequence[str]) -> str | None:
