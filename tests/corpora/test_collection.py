@@ -104,5 +104,5 @@ def test_a_tag_has_its_script_only_where_it_is_not_the_usual_one():
 
 def test_different_languages_have_different_tags():
     """CLDR replaces the tag of Dari by that of Persian, and the tag of Twi by that of Akan."""
-    codes = ("pes_Arab", "prs_Arab", "prs", "aka_Latn", "twi_Latn", "twi")
-    assert [language_tag(code) for code in codes] == ["fa", "prs", "prs", "ak", "tw", "tw"]
+    codes = ("pes_Arab", "prs_Arab", "prs", "aka_Latn", "twi_Latn", "twi", "kmr_Latn", "kmr", "ckb_Arab")
+    assert [language_tag(code) for code in codes] == ["fa", "prs", "prs", "ak", "tw", "tw", "kmr", "kmr", "ckb"]

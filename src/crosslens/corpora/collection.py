@@ -48,8 +48,9 @@ CONLL_SPLITS = {"train": "train", "testa": "dev", "testb": "test"}
 """Ending of a file of the CoNLL shared tasks -> split."""
 
 
-OWN_TAGS = {"prs": "prs", "prs_Arab": "prs", "twi": "tw", "twi_Latn": "tw"}
-"""Code of a language -> its tag, where CLDR would give it that of another language: Dari Persian's, and Twi Akan's."""
+OWN_TAGS = {"prs": "prs", "prs_Arab": "prs", "twi": "tw", "twi_Latn": "tw", "kmr": "kmr", "kmr_Latn": "kmr"}
+"""Code of a language -> its tag, where CLDR would give it another: Dari Persian's, Twi Akan's, and Kurmanji, which has
+its own in Universal Dependencies, that of all Kurdish."""
 
 
 def language_tag(code: str) -> str:
