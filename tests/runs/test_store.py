@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -242,19 +241,16 @@ def test_a_full_disk_loses_nothing_and_publishes_nothing_half(small_disk):
     assert [path.name for path in (small_disk / "store" / "runs").iterdir()] == [first.run.id]
 
 
-def test_ten_thousand_records_are_quick_enough_to_read(tmp_path):
-    """Not timed here; that every record of 300 runs comes back, in the runs' order."""
+def test_records_of_many_runs_come_back_in_the_order_of_the_runs(tmp_path):
     store = Store(tmp_path)
     questions = [Score(CorpusRef(f"t{i}", "0" * 64), {}) for i in range(34)]
-    wanted = [asked(*questions, seed=seed) for seed in range(300)]
+    wanted = [asked(*questions, seed=seed) for seed in range(60)]
     for each in wanted:
         publish(store, each, answers(*questions))
     plan = {"runs": {}, "waiting": 0, "versions": versions.current(), "asked": [each.view for each in wanted]}
     store.keep_plan("s", {"plan.json": json.dumps(plan)})
-    began = time.perf_counter()
     results = store.collect("s")
-    print(f"{len(results)} records in {time.perf_counter() - began:.2f} s")
-    assert results.records["seed"].to_pylist() == [seed for seed in range(300) for _ in questions]
+    assert results.records["seed"].to_pylist() == [seed for seed in range(60) for _ in questions]
     assert set(results.records["study"].to_pylist()) == {"s"}
 
 

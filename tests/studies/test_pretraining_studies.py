@@ -196,7 +196,7 @@ encoder: lab:good
 data: lab
 tasks: [pos]
 probes:
-  - {probe: topic, train: lab_topics/src, test: "lab_topics/src:test[:100]", of: [pretrained, untrained]}
+  - {probe: topic, train: "lab_topics/src:train[:200]", test: "lab_topics/src:test[:100]", of: [pretrained, untrained]}
 overlap: true
 conditions: [none]
 set: {limit: 60, epochs: 1}
