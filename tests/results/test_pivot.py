@@ -252,3 +252,14 @@ def test_mappings_of_several_seeds_are_one_row():
 def test_different_mappings_of_one_seed_keep_rows_of_their_own():
     table = Results.of([mapped(1, "aa", 50.0), mapped(1, "bb", 40.0), mapped(2, "cc", 30.0)]).table()
     assert table[1].tolist() == [50.0, 40.0, 30.0]
+
+
+def test_rows_of_a_probes_recall_are_labels_and_those_of_similarities_are_pairs():
+    one = similarity("en-fr", 1, 0.5)
+    recall = [
+        dataclasses.replace(one, measure="probe upos", source=None, target=x, metric="recall") for x in ("ADJ", "ADV")
+    ]
+    assert Results.of(recall).table().index.names == ["label", "measure"]
+    assert Results.of([one]).table().index.names == ["pair", "measure"]
+    accuracy = Results.of([dataclasses.replace(recall[0], target=None, metric="accuracy")])
+    assert accuracy.table().index.names == ["pair", "measure"]

@@ -195,7 +195,8 @@ def layer_table(results: Results) -> "pandas.DataFrame":
         target_layer = ["same" if row[-1] is None else row[-1]] if across else []
         index.append((*distinguishing, pair, measure or "", *([metric] if several else []), *target_layer))
         values.append([table.get(row, layer).mean for layer in table.columns])
-    names = [*varying, "pair", "measure", *(["metric"] if several else []), *(["target layer"] if across else [])]
+    between = "pair" if any(source is not None or target is None for source, target in pairs) else "label"
+    names = [*varying, between, "measure", *(["metric"] if several else []), *(["target layer"] if across else [])]
     heads = ["value" if layer is None else layer for layer in table.columns]
     return pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index, names=names), columns=heads, dtype=float)
 
