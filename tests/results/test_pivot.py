@@ -263,3 +263,11 @@ def test_rows_of_a_probes_recall_are_labels_and_those_of_similarities_are_pairs(
     assert Results.of([one]).table().index.names == ["pair", "measure"]
     accuracy = Results.of([dataclasses.replace(recall[0], target=None, metric="accuracy")])
     assert accuracy.table().index.names == ["pair", "measure"]
+
+
+def test_settings_that_all_rows_of_a_table_have_are_not_repeated():
+    one = similarity("en-fr", 1, 0.5)
+    settings = ("against=b method=cosine", 'against=b against_condition={"layers": "0-6"} method=cosine', "against=b")
+    table = Results.of([dataclasses.replace(one, settings=text) for text in settings]).table()
+    expected = ["method=cosine", 'against_condition={"layers": "0-6"} method=cosine', ""]
+    assert table.index.get_level_values("settings").tolist() == expected

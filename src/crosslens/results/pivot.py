@@ -31,6 +31,7 @@ from crosslens.results.cells import (
     with_target_layers,
 )
 from crosslens.results.record import Results, concatenated, remembered
+from crosslens.results.record_settings import settings_of, settings_text
 from crosslens.tasks import main_metric
 
 if TYPE_CHECKING:
@@ -184,13 +185,19 @@ def layer_table(results: Results) -> "pandas.DataFrame":
     rows = (*comparison, *(["target_layer"] if across else []))
     table = cells(_between_layers_filled(results, comparison) if across else results, rows=rows, columns=("layer",))
     several = len({record["metric"] for record in kept}) > 1
+    shared = set.intersection(*({*settings_of(text).items()} for text in {record["settings"] for record in kept}))
+
+    def shown(name: str, value: str | None, state: str | None) -> str:
+        if name == "condition":
+            return "untrained" if state == "untrained" else condition_of(value).label
+        if name == "settings":  # those that tell rows apart
+            return settings_text(dict(item for item in settings_of(value).items() if item not in shared)) or ""
+        return value or ""
+
     index, values = [], []
     for row in table.rows:
         *distinguishing, source, target, measure, metric, state = row[:-1] if across else row
-        distinguishing = [
-            ("untrained" if state == "untrained" else condition_of(value).label) if name == "condition" else value or ""
-            for name, value in zip(varying, distinguishing, strict=True)
-        ]
+        distinguishing = [shown(name, value, state) for name, value in zip(varying, distinguishing, strict=True)]
         pair = "-".join(filter(None, (source, target)))
         target_layer = ["same" if row[-1] is None else row[-1]] if across else []
         index.append((*distinguishing, pair, measure or "", *([metric] if several else []), *target_layer))
