@@ -22,7 +22,7 @@ from crosslens.errors import RequestError
 from crosslens.results.names import short_names
 from crosslens.results.record import COLUMNS, SCHEMA, Results, remembered
 from crosslens.results.record_rows import Coded, Columns, Row, Rows, coded, numbered, paired, together
-from crosslens.results.record_settings import settings_of, settings_text
+from crosslens.results.record_settings import settings_apart, settings_of, settings_text
 
 WHOLE = ("task", "metric", "encoder", "source", "measure", "state", "condition")
 """Columns that one table cannot mix: each is part of the key, or constant."""
@@ -495,11 +495,7 @@ def _variant(records: Sequence[Row], own: Sequence[bool], axis: str) -> list[str
         ]
     if len(set(values) - {""}) < 2 and (axis not in ("settings", "recipe") or len(set(values)) < 2):
         return [""] * len(values)
-    if axis != "settings":
-        return values
-    settings = [settings_of(value).items() for value in values]
-    common = set.intersection(*map(set, settings))
-    return [settings_text(dict(pair for pair in each if pair not in common)) or "" for each in settings]
+    return settings_apart(values) if axis == "settings" else values
 
 
 @cache

@@ -31,7 +31,7 @@ from crosslens.results.cells import (
     with_target_layers,
 )
 from crosslens.results.record import Results, concatenated, remembered
-from crosslens.results.record_settings import settings_of, settings_text
+from crosslens.results.record_settings import settings_apart
 from crosslens.tasks import main_metric
 
 if TYPE_CHECKING:
@@ -185,14 +185,13 @@ def layer_table(results: Results) -> "pandas.DataFrame":
     rows = (*comparison, *(["target_layer"] if across else []))
     table = cells(_between_layers_filled(results, comparison) if across else results, rows=rows, columns=("layer",))
     several = len({record["metric"] for record in kept}) > 1
-    shared = set.intersection(*({*settings_of(text).items()} for text in {record["settings"] for record in kept}))
+    settings = [row[place] for place, name in enumerate(varying) if name == "settings" for row in table.rows]
+    apart = dict(zip(settings, settings_apart(settings), strict=True)) if settings else {}
 
     def shown(name: str, value: str | None, state: str | None) -> str:
         if name == "condition":
             return "untrained" if state == "untrained" else condition_of(value).label
-        if name == "settings":  # those that tell rows apart
-            return settings_text(dict(item for item in settings_of(value).items() if item not in shared)) or ""
-        return value or ""
+        return apart[value] if name == "settings" else value or ""
 
     index, values = [], []
     for row in table.rows:

@@ -1,7 +1,7 @@
 """Settings of a record, ``name=value`` separated by blanks, and among them the second encoder of a comparison."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crosslens.encoders.condition import REFERENCE
@@ -21,6 +21,17 @@ def settings_of(text: str | None) -> dict[str, str]:
 def settings_text(settings: Mapping[str, Any]) -> str | None:
     """Settings as a record has them; None without any."""
     return " ".join(f"{name}={value}" for name, value in settings.items()) or None
+
+
+def settings_apart(texts: Sequence[str | None]) -> list[str]:
+    """The settings of each text that not all of them have.
+
+    >>> settings_apart(["limit=50 batch=4", "limit=90 batch=4", "batch=4"])
+    ['limit=50', 'limit=90', '']
+    """
+    settings = [settings_of(text).items() for text in texts]
+    common = set.intersection(*map(set, settings))
+    return [settings_text(dict(pair for pair in each if pair not in common)) or "" for each in settings]
 
 
 def second_encoder(columns: Mapping[str, Any]) -> dict[str, str]:
