@@ -79,7 +79,7 @@ def test_interventions_on_a_model_are_evaluated_and_recorded(run, tiny_bert, tmp
         assert not (tmp_path / "wrong").exists()
 
 
-@pytest.mark.parametrize("kind", ["revert", "swap=lab:good"])
+@pytest.mark.parametrize("kind", ["revert", "swap=lab:good", "add=lab:good"])
 def test_a_model_takes_layers_of_the_cached_encoder_of_a_laboratory(run, tiny_bert, tmp_path, monkeypatch, kind):
     cached = tmp_path / "cache" / "0a1b2c" / "lab-good"
     shutil.copytree(tiny_bert, cached)

@@ -43,6 +43,7 @@ KEYS = {
     },
     "revert": {"revert": ("1-2", "1")},
     "swap": {"swap": ("1-2", "1"), "swap_from": ("a", "b"), "swap_digest": ("ab", "cd")},
+    "add": {"add": ("1-2", "1"), "add_from": ("a", "b"), "add_digest": ("ab", "cd"), "add_scale": (0.5, 2.0)},
     "zero": {"zero": ("1-2", "1.ffn")},
     "mean": {"mean": ("1-2", "1.ffn")},
     "resample": {"resample": ("1-2", "1.ffn"), "resample_seed": (2, 3)},

@@ -134,6 +134,7 @@ def test_interventions_are_rows_and_layers_are_columns(reported):
         assert list(dict.fromkeys(row.split(":")[0] for row in rows)) == list(kinds)
 
 
+CHANGES = ["add change × 0.5", "add change"]
 HEIGHTS = ["0", *(f"{layer}.output" for layer in (2, 4, 6, 8, 10, 12))]
 
 
@@ -142,7 +143,7 @@ HEIGHTS = ["0", *(f"{layer}.output" for layer in (2, 4, 6, 8, 10, 12))]
     [
         ("erase-language", HEIGHTS, ["erase", "erase=random"]),
         ("patch-translations", HEIGHTS, ["resample", "patch=sentences"]),
-        ("swap-and-revert", ["0", "0-4", "0-8"], ["frozen", "revert", "swap"]),
+        ("swap-and-revert", ["0", "0-4", "0-8", "0-12"], ["frozen", "revert", "swap", *CHANGES]),
     ],
 )
 def test_treatments_and_their_controls_are_rows_of_one_table(reported, name, columns, kinds):

@@ -1,4 +1,4 @@
-"""Conditions that swap layers with an encoder that the study adapts."""
+"""Conditions that take layers or changes from an encoder that the study adapts."""
 
 import json
 
@@ -46,7 +46,8 @@ def test_a_study_swaps_layers_with_the_encoder_adapted_to_the_text_of_each_sourc
     """The same as by hand, with the encoders that the study adapted; fine-tuned once for both sources."""
     (folder / "en.txt").write_text("\n".join(SENTENCES["en"] * 20) + "\n", "utf-8")
     keys = {"swap": "0-2", "swap_from": "adapted"}
-    study, store = swap_study(folder, tiny_bert, "none", keys), Store(folder / "runs")
+    added = {"add": "0-4", "add_from": "adapted", "add_scale": 0.5}
+    study, store = swap_study(folder, tiny_bert, "none", keys, added), Store(folder / "runs")
     assert not run_study(study, store.folder, executor="serial", device="cpu").failed
     whole = plan(study, store)
     assert (whole.waiting, whole.left) == (0, ())
@@ -55,13 +56,13 @@ def test_a_study_swaps_layers_with_the_encoder_adapted_to_the_text_of_each_sourc
     recipe = find_recipe("small", "pos", {"batch": 3, "epochs": 1})
     model = finetune(load_encoder(tiny_bert), "pos", train="ud/en_toy", recipe=recipe, seed=1)
     frame = read_results(results_of(store.folder, "swap")).filter(metric="accuracy").to_pandas()
-    rows = frame[frame["condition"] == Condition.read(keys).text]
-    assert sorted(rows["target"]) == ["en", "fr"]
-    for language, value in zip(rows["target"], rows["value"], strict=True):
-        swapped = intervene(model, f"0-2:swap={adapted[language]}")
-        assert evaluate(swapped, f"ud/{language}_pud").filter(metric="accuracy").to_pandas()["value"].tolist() == [
-            value
-        ]
+    for condition, text in ((keys, "0-2:swap={}"), (added, "0-4:add={};scale=0.5")):
+        rows = frame[frame["condition"] == Condition.read(condition).text]
+        assert sorted(rows["target"]) == ["en", "fr"]
+        for language, value in zip(rows["target"], rows["value"], strict=True):
+            by_hand = intervene(model, text.format(adapted[language]))
+            scores = evaluate(by_hand, f"ud/{language}_pud").filter(metric="accuracy").to_pandas()
+            assert scores["value"].tolist() == [value]
 
 
 def test_a_swap_without_raw_text_is_refused(folder, tiny_bert):
@@ -74,7 +75,7 @@ def test_a_swap_without_raw_text_is_refused(folder, tiny_bert):
     ("condition", "reason"),
     [
         ({"swap": "1", "swap_from": "other"}, "write swap_from: adapted"),
-        ({"swap": "1", "swap_from": "adapted", "erase": "1.output"}, "swap cannot be combined with"),
+        ({"swap": "1", "swap_from": "adapted", "erase": "1.output"}, "swap and add cannot be combined with"),
     ],
 )
 def test_other_swaps_are_refused(folder, tiny_bert, condition, reason):

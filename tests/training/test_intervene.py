@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+import torch
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.encoders.condition import Condition
@@ -185,6 +186,20 @@ def test_layers_of_another_model(tagger, encoder, toy, tmp_path):
     assert other.encoder.digest[:12] in swapped.encoder.condition.text
 
 
+def test_the_change_of_another_training_makes_the_pretrained_encoder_the_other_model(tagger, encoder, toy, tmp_path):
+    """The tagger's own change undone, and the other's added, in one call: an unequal way to the same weights."""
+    other = finetune(encoder, "pos", train=toy(), recipe=FAST, seed=2)
+    save_model(other, tmp_path / "other")
+    both = ("0,all:revert", f"0,all:add={tmp_path / 'other'}")
+    added = intervene(tagger, *both, pretrained=encoder.name)
+    wanted = other.encoder.model.state_dict()
+    assert wanted
+    for name, tensor in added.encoder.model.state_dict().items():
+        torch.testing.assert_close(tensor, wanted[name], atol=1e-6, rtol=0, msg=name)
+    save_model(added, tmp_path / "added")
+    assert load_model(tmp_path / "added").encoder.condition == added.encoder.condition
+
+
 def test_edited_models_are_neither_saved_nor_trained(tagger, toy, tmp_path):
     model = intervene(tagger, "1:mean")
     with pytest.raises(RequestError, match="cannot save an encoder whose states are replaced"):
@@ -200,6 +215,7 @@ def test_edited_models_are_neither_saved_nor_trained(tagger, toy, tmp_path):
         ("1-2:mean", {"mean": "1-2"}),
         (" 5.output:noise=0.5", {"noise": "5.output", "noise_dose": 0.5}),
         ("0,all:swap=other;digest=0123", {"swap": "0,all", "swap_from": "other", "swap_digest": "0123"}),
+        ("1-2:add=other;scale=0.5", {"add": "1-2", "add_from": "other", "add_scale": 0.5}),
         ("2.output:erase=ud/en_pud:test", {"erase": "2.output", "erase_to": "ud/en_pud:test"}),
         (
             "2.output:patch=ud/en_pud;by=words;links=a=b.links",

@@ -54,6 +54,8 @@ def command(
       5.output:patch=ud/en_pud;links=en-fr.links    with these word alignments [default: computed with eflomal]
       1-2:revert                         the pretrained weights
       1-2:swap=FOLDER                    the weights of another model or encoder
+      1-2:add=FOLDER                     the change that another training made, added
+      1-2:add=FOLDER;scale=0.5           half of that change
     `crosslens encoders show ENCODER --addresses` lists the addresses.
     """
     from crosslens.files import refuse_existing, write_folder
@@ -64,7 +66,7 @@ def command(
 
     from crosslens.cli._display import progress
     from crosslens.cli._evaluation import load_tests, show_results
-    from crosslens.encoders.interventions.swap import Revert
+    from crosslens.encoders.interventions.swap import Add, Revert
     from crosslens.runs.recorded import write_recorded
     from crosslens.tasks.prediction_files import prediction_files
     from crosslens.training.checkpoint import load_model
@@ -74,8 +76,8 @@ def command(
 
     parsed = [_from_folders(condition) for condition in parse_interventions(interventions)]
     computing = in_precision(load_model(model, device=device), precision)
-    reverts = any(isinstance(part, Revert) for condition in parsed for part in condition.interventions)
-    pretrained = ENCODER.convert(computing.encoder.name, None, None) if reverts else None  # lab:good is not a folder
+    needed = any(isinstance(part, Revert | Add) for condition in parsed for part in condition.interventions)
+    pretrained = ENCODER.convert(computing.encoder.name, None, None) if needed else None  # lab:good is not a folder
     loaded = intervene(computing, *parsed, seed=seed, pretrained=pretrained, data=data)
     task = loaded.task
     tests = load_tests(test, data=data, format=task.format)
@@ -88,11 +90,10 @@ def command(
 
 
 def _from_folders(condition: "Condition") -> "Condition":
-    """Replace ``lab:good``, which swapped layers come from, by the folder of the laboratory's encoder."""
-    from crosslens.encoders.interventions.swap import Swap
+    """Replace ``lab:good``, which layers or changes come from, by the folder of the laboratory's encoder."""
+    from crosslens.encoders.interventions.swap import FromOther
 
-    swap = condition.find(Swap)
-    if swap is None:
+    part = condition.find(FromOther)
+    if part is None:
         return condition
-    folder = ENCODER.convert(swap.swap_from, None, None)
-    return condition.of((swap.model_copy(update={"swap_from": folder}),))
+    return condition.of((part.model_copy(update={"other": ENCODER.convert(part.other, None, None)}),))

@@ -17,7 +17,7 @@ from crosslens.encoders.interventions.intervention import Stage
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import ADAPTED, Start
-from crosslens.encoders.interventions.swap import Swap
+from crosslens.encoders.interventions.swap import FromOther
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError
@@ -174,10 +174,9 @@ class Condition(BaseModel):
         return start.start if start else "encoder"
 
     @property
-    def swapped_with(self) -> "Condition | None":
-        """The condition of the encoder that a study makes to take swapped layers from; None if there is none."""
-        swap = self.find(Swap)
-        if swap is None or swap.swap_from != ADAPTED:
+    def other(self) -> "Condition | None":
+        """The condition of the encoder that a study makes to take layers or changes from; None if there is none."""
+        if not any(isinstance(part, FromOther) and part.other == ADAPTED for part in self.interventions):
             return None
         return Condition.of((*self.up_to("pretraining").interventions, Start(start=ADAPTED)))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from crosslens.corpora.translations import find_translations
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.interventions.swap import Swap
+from crosslens.encoders.interventions.swap import FromOther
 from crosslens.encoders.states.patch import Patch
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
@@ -141,11 +141,11 @@ def _under(question: Question) -> str:
     return f" under {Condition.parse(question.condition).label}"
 
 
-def _swapped(exchanged: Condition, folder: Path) -> Condition:
-    """Take swapped layers from an encoder folder."""
+def _from_folder(exchanged: Condition, folder: Path) -> Condition:
+    """Take layers and changes from an encoder folder."""
+    made = {"other": str(folder)}
     parts = exchanged.interventions
-    swapped = {"swap_from": str(folder)}
-    return Condition.of(tuple(part.model_copy(update=swapped) if isinstance(part, Swap) else part for part in parts))
+    return Condition.of(tuple(each.model_copy(update=made) if isinstance(each, FromOther) else each for each in parts))
 
 
 def _scores(
@@ -157,7 +157,7 @@ def _scores(
     exchanged = _exchanged(questions[0])
     if isinstance(questions[0], SwappedScore):
         assert subject.made is not None
-        exchanged = _swapped(exchanged, subject.made(questions[0].other))
+        exchanged = _from_folder(exchanged, subject.made(questions[0].other))
     if exchanged.interventions:
         model = intervened(model, [exchanged], sources, seed=model.seed, pretrained=subject.pretrained)
     variants: dict[tuple[object, ...], TaskModel] = {}

@@ -86,7 +86,7 @@ class IntervenedScore(Score):
 
 @dataclass(frozen=True)
 class SwappedScore(IntervenedScore):
-    """What score does the model reach with layers of an encoder that another run of the study made?
+    """What score does the model reach with layers, or changes, of an encoder that another run of the study made?
 
     Attributes:
         other: id of that run.

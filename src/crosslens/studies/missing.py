@@ -192,7 +192,7 @@ def join_splits(corpora: Iterable[str]) -> list[str]:
 
 def reads_text(condition: Condition) -> bool:
     """Whether the encoder, or one that it takes layers from, is trained on raw text of the source language."""
-    return any(each is not None and each.start in ON_RAW_TEXT for each in (condition, condition.swapped_with))
+    return any(each is not None and each.start in ON_RAW_TEXT for each in (condition, condition.other))
 
 
 def has_text(source: Source, condition: Condition, absent: Collection[str]) -> bool:

@@ -281,8 +281,8 @@ class _Planner:
                 self.waiting += 1
                 continue
             tests = [Score(test, selected.settings) for test in self._tests(source, partner, selected.value)]
-            if full.swapped_with is not None:
-                other = self.encoders.producer_run(full.swapped_with, seed, source, partner)
+            if full.other is not None:
+                other = self.encoders.producer_run(full.other, seed, source, partner)
                 if other is None or not self.store.path(other.id).is_dir():
                     self.waiting += 1
                     continue
@@ -428,7 +428,7 @@ class _Planner:
         for partner, condition, seed, source in itertools.product(
             self.study.bilingual or [None], self.conditions, seeds, sources
         ):
-            for made in (condition, condition.swapped_with) if has_text(source, condition, self.absent) else ():
+            for made in (condition, condition.other) if has_text(source, condition, self.absent) else ():
                 run = made and self.encoders.producer_run(made, seed, source, partner)
                 if run is not None:
                     runs[run.id] = run

@@ -15,7 +15,7 @@ from crosslens.encoders.interventions.checkpoints import Checkpoint
 from crosslens.encoders.interventions.intervention import Intervention
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.start import ADAPTED
-from crosslens.encoders.interventions.swap import Swap
+from crosslens.encoders.interventions.swap import FromOther
 from crosslens.encoders.options import Precision
 from crosslens.encoders.states.erase import Erase
 from crosslens.encoders.states.patch import Patch
@@ -235,8 +235,9 @@ class Probing(Strict):
 
 def _reads_elsewhere(part: Intervention) -> str | None:
     """Why an intervention needs more than the study has; None if it does not."""
-    if isinstance(part, Swap) and (part.swap_from != ADAPTED or part.swap_digest):
-        return "in a study, swap takes layers from the encoder adapted to the source's text; write swap_from: adapted"
+    if isinstance(part, FromOther) and (part.other != ADAPTED or part.other_digest):
+        kind = part.kind
+        return f"in a study, {kind} reads the encoder adapted to the source's text; write {kind}_from: adapted"
     if isinstance(part, Erase) and (part.corpus or part.digest):
         return "in a study, erase moves states to the mean of the training corpus; leave out erase_to"
     if isinstance(part, Patch) and (part.corpus or part.digest):
@@ -319,9 +320,9 @@ class Study(Strict):
             if (reason := _reads_elsewhere(part)) is not None
         ]
         refused += [
-            Problem((number,), "swap cannot be combined with interventions that read a corpus")
+            Problem((number,), "swap and add cannot be combined with interventions that read a corpus")
             for number, condition in enumerate(conditions)
-            if condition.swapped_with is not None and any(part.reads_corpus for part in condition.interventions)
+            if condition.other is not None and any(part.reads_corpus for part in condition.interventions)
         ]
         if refused:
             raise InvalidSettings(refused)

@@ -1,4 +1,4 @@
-"""Interventions on trained models: ablate states, or exchange layers, without training again."""
+"""Interventions on trained models: ablate states, exchange layers or add changes, without training again."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from crosslens.corpora.catalogue import CorpusLike, load_corpus
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions import Intervention
-from crosslens.encoders.interventions.swap import Revert, Swap
+from crosslens.encoders.interventions.swap import Add, Revert, Swap
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.states.corpus_intervention import CorpusIntervention
 from crosslens.encoders.states.corpus_states import CorpusStates
@@ -27,12 +27,13 @@ VALUES = {
     "noise": "noise_dose",
     "rotate": "degrees",
     "swap": "swap_from",
+    "add": "add_from",
     "erase": "erase_to",
     "patch": "patch_from",
 }
 """Kind of intervention -> key of its value in study files; None without a value."""
 
-EXAMPLES = {"swap": "=FOLDER", "erase": "=ud/en_pud", "patch": "=ud/en_pud"}
+EXAMPLES = {"swap": "=FOLDER", "add": "=FOLDER", "erase": "=ud/en_pud", "patch": "=ud/en_pud"}
 """Kind of intervention whose value is a name -> example."""
 
 _FORM = re.compile(r"(?P<address>[^:]+):(?P<kind>[a-z]+)(=(?P<value>[^;]+))?(?P<more>(;[^;]+)*)")
@@ -50,15 +51,16 @@ def intervene(
 
     The result is a model for `evaluate` and `predict`, and its encoder one for `compare` and `probe`. Interventions on
     states (zero, mean, resample, noise, rotate, erase, patch) leave the weights as they are; such a model cannot be
-    saved. They act in the order of the records' conditions: revert, swap, zero, mean, resample, noise, rotate, erase,
-    patch; several of one kind in the given order.
+    saved. They act in the order of the records' conditions: revert, swap, add, zero, mean, resample, noise, rotate,
+    erase, patch; several of one kind in the given order.
 
     Args:
         model: a fine-tuned model, or the folder of one; not modified.
         *interventions: ``"5-6:mean"``, or the keys of a study file, ``{"mean": "5-6"}``.
         seed: random seed of resample, noise, rotate and the control of erase, for those that name none; None: that of
             the model's training. Another one is recorded, as ``noise_seed``.
-        pretrained: the pretrained encoder, which revert takes layers from; None: by the name of the model's encoder.
+        pretrained: the pretrained encoder, which revert takes layers from and add measures a change from; None: by the
+            name of the model's encoder.
         reference: corpus of the source language that erase moves states to, or that patch takes translations from, if
             they name none.
         data: data folder for corpora by name.
@@ -130,9 +132,11 @@ def intervened(
         if isinstance(intervention, StateIntervention):
             intervention = intervention.drawn_with(seed, own=model.seed)
         if isinstance(intervention, Swap):
-            encoder = intervention.take(encoder, _other(intervention.swap_from, encoder))
+            encoder = intervention.take(encoder, _other(intervention.other, encoder))
+        elif isinstance(intervention, Add):
+            encoder = intervention.take(encoder, _other(intervention.other, encoder), _pretrained(pretrained, encoder))
         elif isinstance(intervention, Revert):
-            encoder = intervention.take(encoder, load_encoder(pretrained or encoder.name, device=encoder.device))
+            encoder = intervention.take(encoder, _pretrained(pretrained, encoder))
         elif isinstance(intervention, CorpusIntervention) and (corpus := intervention.corpus or reference) is not None:
             encoder = intervention.fit(encoder, sources(intervention, encoder, corpus), seed=seed)
         else:
@@ -194,6 +198,10 @@ def _number(value: str, text: str) -> float:
         return float(value)
     except ValueError:
         raise RequestError(f"{value!r} in {text!r} is not a number", hint="write 5.output:noise=0.5") from None
+
+
+def _pretrained(name: str | Path | None, encoder: Encoder) -> Encoder:
+    return load_encoder(name or encoder.name, device=encoder.device)
 
 
 def _other(name: str, encoder: Encoder) -> Encoder:

@@ -52,6 +52,7 @@ TRAINED_WITH = {"quantize": {"freeze": "0-2"}}
 AFTER_TRAINING = {
     "revert": [{"revert": "1-2"}, {"revert": 0}],
     "swap": [{"swap": "1-2", "swap_from": "runs/adapted"}],
+    "add": [{"add": "1-2", "add_from": "runs/adapted"}, {"add": 0, "add_from": "runs/adapted", "add_scale": 0.5}],
     "zero": [{"zero": "1-2"}, {"zero": 1}, {"zero": "2.attention.head.0"}],
     "mean": [{"mean": "1-2"}, {"mean": "1.ffn"}],
     "resample": [{"resample": "1-2"}, {"resample": "1-2", "resample_seed": 2}],

@@ -1,4 +1,4 @@
-"""Swapped and reverted layers, over all families."""
+"""Swapped and reverted layers and added changes, over all families."""
 
 import copy
 from dataclasses import replace
@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from crosslens.encoders.condition import Condition
-from crosslens.encoders.interventions.swap import Swap
+from crosslens.encoders.interventions.swap import Add, Swap
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import EncoderError, RequestError
 from toy_architectures import bits, changed, inside
@@ -23,8 +23,23 @@ def trained(loaded):
     return copied
 
 
+@pytest.fixture(scope="module")
+def adapted(loaded):
+    """A copy changed by another training, differently in each parameter."""
+    copied = replace(loaded, model=copy.deepcopy(loaded.model))
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in copied.model.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.02)
+    return copied
+
+
+def add(encoder, layers, other, pretrained, scale=1.0):
+    return Add(layers=layers, other="other", scale=scale).take(encoder, other, pretrained)
+
+
 def swap(encoder, layers, other):
-    return Swap(layers=layers, swap_from="other").take(encoder, other)
+    return Swap(layers=layers, other="other").take(encoder, other)
 
 
 def test_swapped_layers_have_the_bits_of_the_other_encoder_and_the_rest_keeps_its_own(loaded, trained):
@@ -51,6 +66,46 @@ def test_reverting_returns_pretrained_layers_and_says_so(loaded, trained):
     assert not changed(bits(trained), bits(trained))
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.5, -2.0])
+def test_an_added_change_is_that_of_the_other_training_in_these_layers_alone(loaded, trained, adapted, scale):
+    result, before = bits(add(trained, "2", adapted, loaded, scale)), bits(trained)
+    assert changed(before, result) == inside(trained, 2)
+    own, other, pretrained = (dict(each.model.named_parameters()) for each in (trained, adapted, loaded))
+    for name in inside(trained, 2):
+        expected = own[name] + scale * (other[name] - pretrained[name])
+        torch.testing.assert_close(result[name], expected, atol=1e-6, rtol=0, msg=name)
+
+
+def test_the_change_added_to_the_pretrained_encoder_is_the_other_encoder(loaded, adapted):
+    result = add(loaded, "0,all", adapted, loaded).model.state_dict()
+    assert result
+    for name, tensor in adapted.model.state_dict().items():
+        torch.testing.assert_close(result[name], tensor, atol=1e-6, rtol=0, msg=name)
+
+
+def test_no_change_adds_nothing(loaded, trained, adapted):
+    for unchanged in (add(trained, "0,all", loaded, loaded), add(trained, "0,all", adapted, loaded, 0.0)):
+        result, before = unchanged.model.state_dict(), trained.model.state_dict()
+        assert result.keys() == before.keys() != set()
+        assert all(torch.equal(result[name], before[name]) for name in before)
+
+
+def test_a_change_is_recorded_with_its_scale_and_the_other_encoder(encoder):
+    other = random_init(encoder, "0,all", seed=1)
+    taken = add(encoder, "1", other, encoder, 0.5)
+    digest = other.digest[:12]
+    assert taken.condition.text == f'{{"add": "1", "add_from": "other", "add_digest": "{digest}", "add_scale": 0.5}}'
+    assert taken.condition.label == "add change of 1 from other × 0.5"
+    assert Condition(add="1", add_from="runs/adapted").label == "add change of 1 from adapted"
+    with pytest.raises(RequestError):
+        Condition.read({"add": "1", "add_from": "other", "add_scale": "inf"})
+
+
+def test_a_change_from_another_pretrained_encoder_is_refused(encoder):
+    with pytest.raises(EncoderError, match="is not the encoder that was fine-tuned"):
+        add(encoder, "1", encoder, random_init(encoder, "1", seed=1))
+
+
 def test_labels_name_the_other_encoder_and_no_folder():
     assert Condition(swap="1-2", swap_from="/home/me/runs/adapted/model").label == "swap 1-2 from adapted"
     assert Condition(swap="1-2", swap_from="google/mt5-small").label == "swap 1-2 from google/mt5-small"
@@ -75,4 +130,4 @@ def test_all_layers_are_taken_without_the_embeddings_and_the_other_encoder_is_na
     assert layers
     assert changed(bits(encoder), bits(taken)) <= layers
     assert not changed(bits(other), bits(taken)) & layers
-    assert taken.changes[-1].intervention.swap_digest == other.digest[:12] != encoder.digest[:12]
+    assert taken.changes[-1].intervention.other_digest == other.digest[:12] != encoder.digest[:12]

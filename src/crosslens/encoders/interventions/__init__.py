@@ -13,7 +13,7 @@ from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reading import Reading
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.interventions.start import Start
-from crosslens.encoders.interventions.swap import Revert, Swap
+from crosslens.encoders.interventions.swap import Add, Revert, Swap
 from crosslens.encoders.models.lora import Lora
 from crosslens.encoders.models.quantize import Quantize
 from crosslens.encoders.states.erase import Erase
@@ -38,7 +38,7 @@ _BEFORE: tuple[type[Intervention], ...] = (
     Reading,
     InPrecision,
 )
-_AFTER: tuple[type[Intervention], ...] = (Revert, Swap, Zero, Mean, Resample, Noise, Rotate, Erase, Patch)
+_AFTER: tuple[type[Intervention], ...] = (Revert, Swap, Add, Zero, Mean, Resample, Noise, Rotate, Erase, Patch)
 INTERVENTIONS: Registry[type[Intervention]] = Registry(
     "intervention", {kind.kind: kind for kind in (*_BEFORE, *_AFTER)}, classes=True
 )

@@ -1,11 +1,15 @@
-"""Exchange layers of a trained encoder: back to the pretrained weights, or for those of another copy.
+"""Exchange layers of a trained encoder for the pretrained ones or another copy's, or add what another training changed.
 
-Layer swapping follows Bandarkar et al. (2025), https://arxiv.org/abs/2410.01335.
+Layer swapping follows Bandarkar et al. (2025), https://arxiv.org/abs/2410.01335. Adding changes is task arithmetic
+(Ilharco et al. 2023, https://arxiv.org/abs/2212.04089); Ansell et al. (2022, https://arxiv.org/abs/2110.07560) add
+sparse changes of a language and of a task.
 """
 
 import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+
+from pydantic import Field
 
 from crosslens.encoders.interventions.intervention import Intervention, Layers
 from crosslens.encoders.layers import format_layers, parse_layers
@@ -51,50 +55,112 @@ class Revert(Intervention):
         Raises:
             EncoderError: if it was another encoder.
         """
-        if pretrained.digest != encoder.loaded_digest:
-            raise EncoderError(
-                f"{encoder.name} is not the encoder that was fine-tuned", hint="use swap, and name the encoder"
-            )
-        return layers_from(encoder, pretrained, self)
+        return layers_from(encoder, same_pretrained(encoder, pretrained), self)
 
 
-class Swap(Intervention):
-    """Take layers from another copy of the same encoder, fine-tuned or adapted.
+class FromOther(Intervention):
+    """An intervention with the weights of another copy of the same encoder, fine-tuned or adapted.
 
     Attributes:
-        layers: exchanged layers; 0 is the embeddings.
-        swap_from: name of the other encoder.
-        swap_digest: first digits of its digest.
+        layers: affected layers; 0 is the embeddings.
+        other: name of the other encoder.
+        other_digest: first digits of its digest.
     """
 
-    kind = "swap"
     stage = "after training"
-    keys: ClassVar = {"swap": "layers", "swap_from": "swap_from", "swap_digest": "swap_digest"}
-    verb = "swapped"
 
     layers: Layers
-    swap_from: str
-    swap_digest: str | None = None
+    other: str
+    other_digest: str | None = None
+
+    def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
+        """Refused: the other encoder is not known by name here."""
+        raise RequestError(f"{self.kind} needs another model", hint="use crosslens.intervene or `crosslens evaluate`")
+
+    def recorded(self, other: "Encoder") -> Self:
+        """The same intervention with the digest of the other encoder, as in records."""
+        from crosslens.lab.presets import given_name
+
+        return self.model_copy(update={"other": given_name(self.other), "other_digest": other.digest[:12]})
+
+
+class Swap(FromOther):
+    """Take layers from another copy of the same encoder."""
+
+    kind = "swap"
+    keys: ClassVar = {"swap": "layers", "swap_from": "other", "swap_digest": "other_digest"}
+    verb = "swapped"
 
     @property
     def label(self) -> str:
         """``swap 1-2 from adapted``."""
-        return f"swap {self.layers} from {short_name(self.swap_from)}"
-
-    def apply(self, encoder: "Encoder", *, seed: int) -> "Encoder":
-        """Refused: the other encoder is not known by name here."""
-        raise RequestError("swap needs another model", hint="use crosslens.intervene or `crosslens evaluate`")
+        return f"swap {self.layers} from {short_name(self.other)}"
 
     def take(self, encoder: "Encoder", other: "Encoder") -> "Encoder":
         """Return a copy of an encoder with these layers of another one."""
-        from crosslens.lab.presets import given_name
-
-        recorded = {"swap_from": given_name(self.swap_from), "swap_digest": other.digest[:12]}
-        return layers_from(encoder, other, self.model_copy(update=recorded))
+        return layers_from(encoder, other, self.recorded(other))
 
 
-def layers_from(encoder: "Encoder", other: "Encoder", intervention: Revert | Swap) -> "Encoder":
-    """Return a copy of an encoder that has the layers of another encoder.
+class Add(FromOther):
+    """Add what another training of the same pretrained encoder changed in these layers.
+
+    A weight w becomes ``w + scale * (other - pretrained)``.
+
+    Attributes:
+        scale: factor of the change.
+    """
+
+    kind = "add"
+    keys: ClassVar = {"add": "layers", "add_from": "other", "add_digest": "other_digest", "add_scale": "scale"}
+
+    scale: Annotated[float, Field(allow_inf_nan=False)] = 1.0
+
+    @property
+    def label(self) -> str:
+        """``add change of 1-2 from adapted``."""
+        return f"add change of {self.layers} from {short_name(self.other)}{self._times}"
+
+    @property
+    def treatment(self) -> str:
+        """``add change``; ``add change × 0.5`` if scaled."""
+        return f"add change{self._times}"
+
+    @property
+    def _times(self) -> str:
+        return "" if self.scale == 1 else f" × {self.scale:g}"
+
+    def take(self, encoder: "Encoder", other: "Encoder", pretrained: "Encoder") -> "Encoder":
+        """Return a copy of an encoder with the change from the pretrained encoder to another one added.
+
+        Raises:
+            EncoderError: if the encoder was not fine-tuned from this pretrained one.
+        """
+        before = same_pretrained(encoder, pretrained)
+        return layers_from(encoder, other, self.recorded(other), changed_from=before, scale=self.scale)
+
+
+def same_pretrained(encoder: "Encoder", pretrained: "Encoder") -> "Encoder":
+    """Return the pretrained encoder.
+
+    Raises:
+        EncoderError: if the encoder was not fine-tuned from it.
+    """
+    if pretrained.digest != encoder.loaded_digest:
+        raise EncoderError(
+            f"{encoder.name} is not the encoder that was fine-tuned", hint="use swap, and name the encoder"
+        )
+    return pretrained
+
+
+def layers_from(
+    encoder: "Encoder",
+    other: "Encoder",
+    intervention: Revert | FromOther,
+    *,
+    changed_from: "Encoder | None" = None,
+    scale: float = 1.0,
+) -> "Encoder":
+    """Return a copy of an encoder that has the layers of another encoder, or their change from a third one added.
 
     What all layers share comes along only with the whole encoder, ``0,all``.
 
@@ -102,6 +168,8 @@ def layers_from(encoder: "Encoder", other: "Encoder", intervention: Revert | Swa
         encoder: not modified.
         other: encoder of the same architecture and vocabulary.
         intervention: what is recorded; its layers are exchanged.
+        changed_from: the encoder that the change is measured from; None: layers are exchanged.
+        scale: factor of the change.
 
     Raises:
         EncoderError: if the two differ in architecture, sizes or vocabulary.
@@ -129,8 +197,13 @@ def layers_from(encoder: "Encoder", other: "Encoder", intervention: Revert | Swa
     source = dict(other.model.named_parameters())
     target = dict(model.named_parameters())
     hold_in_float32(target[name] for name in taken)
-    for name in taken:
-        target[name].data.copy_(source[name].data)
+    if changed_from is None:
+        for name in taken:
+            target[name].data.copy_(source[name].data)
+    else:
+        before = dict(changed_from.model.named_parameters())
+        for name in taken:
+            target[name].data.add_(source[name].data.float() - before[name].data.float(), alpha=scale)
     recorded = intervention.model_copy(update={"layers": format_layers(chosen)})
     change = Change(recorded, tensors=tuple(taken), shared=copied.shared_names(chosen))
     return copied.changed(change, since=encoder)
