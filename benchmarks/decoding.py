@@ -16,7 +16,7 @@ from ratios import note, row, seconds
 from ufal.chu_liu_edmonds import chu_liu_edmonds
 
 from crosslens import Recipe, finetune, fresh_bilstm, load_corpus, predict
-from crosslens.tasks import biaffine
+from crosslens.tasks.heads import biaffine
 from crosslens.tasks.heads.mst import best_trees
 
 WORDS, BATCH, TURNS = range(35, 46), 16, 5

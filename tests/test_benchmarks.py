@@ -1,5 +1,7 @@
 """The benchmarks that need nothing from outside run, and their table says what it should."""
 
+import ast
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,21 @@ def run(name, *words):
         [sys.executable, ROOT / "benchmarks" / name, *map(str, words)], capture_output=True, text=True, timeout=300
     )
     return done.returncode, done.stdout, done.stderr
+
+
+def test_what_they_import_of_the_package_exists():
+    """Also of those that need other programs, and are seldom run."""
+    files = sorted((ROOT / "benchmarks").glob("*.py"))
+    imports = [
+        (file.name, node.module, alias.name)
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("crosslens")
+        for alias in node.names
+    ]
+    assert len({name for name, _, _ in imports}) > 10
+    missing = [each for each in imports if not hasattr(importlib.import_module(each[1]), each[2])]
+    assert not [each for each in missing if importlib.util.find_spec(f"{each[1]}.{each[2]}") is None]
 
 
 def cells(row):
