@@ -221,8 +221,9 @@ def test_only_the_named_output_may_be_overwritten(tmp_path):
     end = allow_overwriting(tmp_path / "out")
     try:
         assert refuse_existing(tmp_path / "out") == tmp_path / "out"
-        with pytest.raises(RequestError, match="other exists already"):
-            refuse_existing(tmp_path / "other")
+        with pytest.raises(RequestError, match="other exists already") as refused:
+            refuse_existing(tmp_path / "other", what="--predictions")
+        assert "--overwrite" not in str(refused.value.hint)
     finally:
         end()
     with pytest.raises(RequestError, match="out exists already"):

@@ -3,4 +3,4 @@
 set -e
 export OMP_NUM_THREADS=1
 crosslens run checkpoints/lab.yaml --executor serial --out runs-checkpoints
-crosslens results runs-checkpoints --parquet checkpoints.parquet
+crosslens results runs-checkpoints --parquet checkpoints.parquet --overwrite

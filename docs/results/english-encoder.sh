@@ -21,4 +21,4 @@ for l in fr es de ru ar hi zh; do
   crosslens align sentences minilm --against e5-small --pair en-$l --train "xnli/dev[:1500]" --test tatoeba/$l \
     --layers relative --baseline-seeds 2 --out runs-retrieval/$l
 done
-crosslens results runs-pos/studies/*/results.csv runs-parsing/studies/*/results.csv runs-similarity runs-retrieval --parquet english-encoder.parquet
+crosslens results runs-pos/studies/*/results.csv runs-parsing/studies/*/results.csv runs-similarity runs-retrieval --parquet english-encoder.parquet --overwrite

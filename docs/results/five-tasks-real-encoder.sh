@@ -28,6 +28,6 @@ crosslens overlap e5-small --train 'xnli/en:dev[1500:2490]' --test 'xnli/*:dev[:
 crosslens overlap e5-pud --train ud/en_ewt --test 'ud/*_pud[:300]' --out overlap-pos
 
 crosslens results store langid langid-raw langid-untrained overlap-document overlap-nli overlap-pos \
-  --csv five-tasks-real-encoder.parquet
+  --csv five-tasks-real-encoder.parquet --overwrite
 crosslens report five-tasks-real-encoder.parquet --beside wu2019 --out report
 crosslens correlate five-tasks-real-encoder.parquet --measures overlap_types,overlap_tokens --coefficient pearson

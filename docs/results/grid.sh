@@ -8,4 +8,4 @@ crosslens run $study --set name=one-recipe --out runs-grid
 # shellcheck disable=SC2086
 crosslens run $study --set name=searched --out runs-grid \
   --set "grid={each: condition, batch: [16, 32], learning_rate: [3e-4, 1e-3, 3e-3]}"
-crosslens results runs-grid/studies/*/results.csv --parquet grid.parquet
+crosslens results runs-grid/studies/*/results.csv --parquet grid.parquet --overwrite

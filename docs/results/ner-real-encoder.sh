@@ -15,4 +15,4 @@ for seed in 1 2 3; do
   done
 done
 
-crosslens results runs --csv ner-real-encoder.parquet
+crosslens results runs --csv ner-real-encoder.parquet --overwrite

@@ -21,4 +21,4 @@ for seed in 1 2 3; do
   done
 done
 
-crosslens results runs --csv parsing-real-encoder.parquet
+crosslens results runs --csv parsing-real-encoder.parquet --overwrite

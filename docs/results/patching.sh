@@ -5,7 +5,7 @@ set -e
 export OMP_NUM_THREADS=1
 cd "$(dirname "$0")/patching"
 crosslens run lab.yaml --executor serial --out runs-lab
-crosslens results runs-lab/studies/*/results.csv --parquet ../patching.parquet
+crosslens results runs-lab/studies/*/results.csv --parquet ../patching.parquet --overwrite
 
 crosslens encoders get e5-small --trim-to "$CROSSLENS_DATA/ud/UD_English-EWT/*.conllu" \
   --trim-to "$CROSSLENS_DATA/ud/UD_*-PUD/*.conllu" --out e5-pud
@@ -14,4 +14,4 @@ crosslens encoders get e5-small --trim-to "$CROSSLENS_DATA/ud/UD_English-EWT/*.c
 #   crosslens align links ud/en_pud ud/${language}_pud --sentences 100 --out links/$language.links
 # done
 crosslens run pos.yaml --executor serial --out runs-e5
-crosslens results runs-e5/studies/*/results.csv --parquet ../patching-real-encoder.parquet
+crosslens results runs-e5/studies/*/results.csv --parquet ../patching-real-encoder.parquet --overwrite

@@ -26,4 +26,4 @@ set -f
 $compare encoders/e5-pud --out runs/similarity-pretrained
 $compare encoders/e5-pud --random-init 0,all --out runs/similarity-untrained
 
-crosslens results runs --csv pos-real-encoder.parquet
+crosslens results runs --csv pos-real-encoder.parquet --overwrite

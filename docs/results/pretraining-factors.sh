@@ -7,5 +7,5 @@ cd "$(dirname "$0")/pretraining-factors"
 
 crosslens run laboratory.yaml --workers 1 --out runs-lab
 crosslens run small.yaml --workers 1 --out runs-small # made on 2026-11-21
-crosslens results runs-lab runs-small --csv ../pretraining-factors.parquet
+crosslens results runs-lab runs-small --csv ../pretraining-factors.parquet --overwrite
 crosslens report runs-lab --spread interval --out report

@@ -13,8 +13,8 @@ for seed in 2 3; do  # of the untrained encoder
   crosslens compare encoders/e5-pud --random-init 0,all --seed $seed --pairs 'en-*' --sentences 500 --out untrained-$seed \
     --measure cka,cka_debiased,cka_shuffled,cka_length_matched,retrieval,mexa,anc
 done
-crosslens results store untrained-2 untrained-3 --parquet similarity-real-encoder.parquet
+crosslens results store untrained-2 untrained-3 --parquet similarity-real-encoder.parquet --overwrite
 
 crosslens compare encoders/e5-pud --pairs en-fr,en-de,en-ru,en-ar,en-zh --measure cka,cka=muller2021-code \
   --baseline shuffled --sentences 500 --out code
-crosslens results code --csv published-script.parquet
+crosslens results code --csv published-script.parquet --overwrite

@@ -5,7 +5,7 @@ set -e
 export OMP_NUM_THREADS=1
 cd "$(dirname "$0")/swapping"
 crosslens run lab.yaml --executor serial --out runs
-crosslens results runs/studies/*/results.csv --parquet ../swapping.parquet
+crosslens results runs/studies/*/results.csv --parquet ../swapping.parquet --overwrite
 
 # e5 with the pieces that these texts need, and a head of a masked language model fitted to text of languages that it knows.
 D=$CROSSLENS_DATA
@@ -22,4 +22,4 @@ crosslens encoders get e5-small $trim --trim-to "head-*.txt" --out e5-few
 set +f
 crosslens adapt e5-few $texts --set epochs=4 --set batch=16 --set learning_rate=2e-3 --set freeze=0-12 --out e5-mlm
 crosslens run pos.yaml --executor serial --out runs-e5
-crosslens results runs-e5/studies/*/results.csv --parquet ../swapping-real-encoder.parquet
+crosslens results runs-e5/studies/*/results.csv --parquet ../swapping-real-encoder.parquet --overwrite

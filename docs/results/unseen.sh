@@ -53,7 +53,7 @@ crosslens adapt e5-few $texts --set epochs=4 --set batch=16 --set learning_rate=
 
 # Three seeds of the comparison with a BiLSTM: three hours of one core.
 for study in seeds seeds-baseline; do crosslens run $study.yaml --out seeds; done
-crosslens results seeds --parquet seeds.parquet
+crosslens results seeds --parquet seeds.parquet --overwrite
 
 # Three seeds of learning curves, beside the three hundred sentences above: two hours of one core.
 for study in amounts-seeds amounts-seeds-baseline; do crosslens run $study.yaml --out amounts; done
@@ -78,7 +78,7 @@ PYTHON
 # language in two scripts (half an hour), of topics in two scripts (half an hour), and of adaptation (two hours).
 for study in zero-shot-seeds romanised-seeds topics-seeds; do
   crosslens run $study.yaml --out zero-seeds
-  crosslens results zero-seeds/studies/$study/results.csv --parquet $study.parquet
+  crosslens results zero-seeds/studies/$study/results.csv --parquet $study.parquet --overwrite
 done
 crosslens run adapted-seeds.yaml --out few-seeds
 python - <<'PYTHON'
@@ -92,14 +92,14 @@ crosslens run gently.yaml --out few
 for study in others others-baseline; do crosslens run $study.yaml --out others; done
 crosslens run laboratory.yaml --out laboratory
 # Of the real encoder's runs, only tables of scores were kept; the records were rebuilt from them.
-crosslens results zero/studies/zero-shot/results.csv --parquet zero-shot.parquet
-crosslens results few/studies/adapted-gently/results.csv --parquet gently.parquet
-crosslens results others/studies/*/results.csv --parquet others.parquet
+crosslens results zero/studies/zero-shot/results.csv --parquet zero-shot.parquet --overwrite
+crosslens results few/studies/adapted-gently/results.csv --parquet gently.parquet --overwrite
+crosslens results others/studies/*/results.csv --parquet others.parquet --overwrite
 crosslens typology laboratory --csv laboratory.csv
 
 # The scores from English once more, in a store of its own, and with another seed (eight minutes of one core).
 crosslens run again.yaml --out again
-crosslens results again --parquet again.parquet
+crosslens results again --parquet again.parquet --overwrite
 
 # The rule that is shipped: src/crosslens/unseen/measured.csv. Of adapting, what the lower learning rate did. The scores are those of the
 # studies above; the evidence takes about eight minutes of one core.

@@ -35,20 +35,20 @@ OURS = (
 )
 """Files of which a folder has at least one if crosslens wrote it."""
 
-_REPLACEABLE: ContextVar[tuple[Path | None, Callable[[str], None]]] = ContextVar(
-    "replaceable", default=(None, lambda _: None)
+_REPLACEABLE: ContextVar[tuple[frozenset[Path], Callable[[str], None]]] = ContextVar(
+    "replaceable", default=(frozenset(), lambda _: None)
 )
-"""The output that may be replaced, as the user asked for, and what is called with a line about files that are kept."""
+"""The outputs that may be replaced, as the user asked for, and what is called with a line about files that are kept."""
 
 
-def allow_overwriting(path: str | Path, *, on_kept: Callable[[str], None] = lambda _: None) -> Callable[[], None]:
-    """Let one file or folder be replaced as soon as its new content is complete; return a function that ends this.
+def allow_overwriting(*paths: str | Path, on_kept: Callable[[str], None] = lambda _: None) -> Callable[[], None]:
+    """Let files or folders be replaced as soon as their new content is complete; return a function that ends this.
 
     Folders are replaced only if crosslens wrote them (`OURS`). Until the new content is complete, the old one stays.
     Files of the old folder that the new one does not have, such as notes or a model, are moved to a folder beside it,
     and ``on_kept`` is called with a line that names it.
     """
-    token = _REPLACEABLE.set((Path(path), on_kept))
+    token = _REPLACEABLE.set((frozenset(map(Path, paths)), on_kept))
     return lambda: _REPLACEABLE.reset(token)
 
 
@@ -79,10 +79,10 @@ def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
     try:
         is_empty = path.is_dir() and not any(path.iterdir())
         if not is_empty and (path.exists() or path.is_symlink()):
-            if path != _REPLACEABLE.get()[0]:
-                raise RequestError(
-                    f"{what}: {path} exists already", hint="choose another path, remove it, or add --overwrite"
-                )
+            if path not in _REPLACEABLE.get()[0]:
+                ways = "choose another path, remove it, or add --overwrite"
+                hint = ways if what in ("--out", "--csv") else "choose another path, or remove it"
+                raise RequestError(f"{what}: {path} exists already", hint=hint)
             if path.is_symlink() or (path.is_dir() and not any((path / name).exists() for name in OURS)):
                 raise RequestError(
                     f"--overwrite: {path} was not written by crosslens", hint="choose another path, or remove it first"

@@ -22,6 +22,8 @@ def test_gap_against_similarity(run, tmp_path):
     assert "−1.000" in shown
     assert "5 languages are too few to say anything" in said
     assert rows_of("table.csv")[0]["languages"] == "5"
+    assert run("correlate", "results.csv", "--csv", "table.csv")[0] == 2
+    assert run("correlate", "results.csv", "--csv", "table.csv", "--overwrite")[0] == 0
     status, _, said = run("correlate", "results.csv", "--control", "fertility")
     assert (status, "lack the column fertility that fertility needs" in said) == (2, True)
     status, _, said = run("correlate", "results.csv", "--measure", "rsa")

@@ -73,7 +73,9 @@ def test_results_are_put_together(run, tiny_bert):
     assert "Δ 1-2" in shown
     assert len(rows_of("all.csv")) == 4
     status, _, said = run("results", "all", "--json", "all.csv")  # options that do the same
-    assert (status, "output: all.csv exists already" in said) == (2, True)
+    assert (status, "--csv: all.csv exists already" in said, "add --overwrite" in said) == (2, True, True)
+    assert run("results", "all/reference", "--csv", "all.csv", "--overwrite")[0] == 0
+    assert len(rows_of("all.csv")) == 2
     status, _, said = run("results", "nothing")
     assert (status, "no such results file" in said) == (2, True)
 

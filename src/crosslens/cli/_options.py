@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
@@ -11,6 +12,9 @@ from crosslens.files import allow_overwriting
 
 SEED = click.IntRange(0, 2**63 - 1)
 """Random seeds: what records can hold."""
+
+Paths = TypeVar("Paths", str, tuple[str, ...])
+"""One path, or those of a repeatable option."""
 
 
 def choice_option(flag: str, choices: Sequence[str], about: str) -> Callable:
@@ -102,16 +106,23 @@ def out_option(description: str) -> Callable:
     out = click.option(
         "--out", required=True, metavar="PATH", callback=_allow, help=f"{description}; must not exist yet."
     )
-    overwrite = click.option(
-        "--overwrite",
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_remember,
-        help="Replace PATH once its new content is complete, if crosslens wrote it. Other files in it are moved to"
-        " PATH.before.",
+    overwrite = _overwrite_option(
+        "Replace PATH once its new content is complete, if crosslens wrote it. Other files in it are moved to"
+        " PATH.before."
     )
     return lambda command: out(overwrite(command))
+
+
+def csv_option(*names: str, description: str, repeatable: bool = False) -> Callable:
+    """Return the option ``--csv``, a file that must not exist yet, and ``--overwrite``, with which it may."""
+    about = f"{description}; must not exist yet."
+    file = click.option("--csv", *names, multiple=repeatable, metavar="FILE", callback=_allow, help=about)
+    overwrite = _overwrite_option("Replace FILE once its new content is complete.")
+    return lambda command: file(overwrite(command))
+
+
+def _overwrite_option(about: str) -> Callable:
+    return click.option("--overwrite", is_flag=True, is_eager=True, expose_value=False, callback=_remember, help=about)
 
 
 _OVERWRITE = "crosslens.overwrite"
@@ -121,11 +132,12 @@ def _remember(context: click.Context, parameter: click.Parameter, value: bool) -
     context.meta[_OVERWRITE] = value
 
 
-def _allow(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    if context.meta.get(_OVERWRITE) and not context.resilient_parsing:
+def _allow(context: click.Context, parameter: click.Parameter, value: Paths) -> Paths:
+    if value and context.meta.get(_OVERWRITE) and not context.resilient_parsing:
         from crosslens.cli._display import say
 
-        context.call_on_close(allow_overwriting(value, on_kept=say))
+        paths = (value,) if isinstance(value, str) else value
+        context.call_on_close(allow_overwriting(*paths, on_kept=say))
     return value
 
 

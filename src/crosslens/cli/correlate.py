@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crosslens.cli._names import MEASURES
-from crosslens.cli._options import choice_option, json_option, split_names
+from crosslens.cli._options import choice_option, csv_option, json_option, split_names
 
 if TYPE_CHECKING:
     from crosslens.similarity.correlate import Coefficient
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     help="Partial correlation, controlling for length-ratio, fertility or test-size of the languages.",
 )
 @choice_option("--coefficient", ["spearman", "pearson", "kendall"], "Correlation coefficient.")
-@click.option("--csv", "file", metavar="FILE", help="CSV file for the table.")
+@csv_option("file", description="CSV file for the table")
 @json_option
 def command(
     paths: tuple[str, ...],

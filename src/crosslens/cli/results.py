@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crosslens.cli._options import sort_option
+from crosslens.cli._options import csv_option, sort_option
 
 if TYPE_CHECKING:
     from crosslens.results.order import Order
@@ -12,14 +12,12 @@ if TYPE_CHECKING:
 
 @click.command("results")
 @click.argument("paths", nargs=-1, required=True)
-@click.option(
-    "--csv",
+@csv_option(
     "--parquet",
     "--json",
     "files",
-    multiple=True,
-    metavar="FILE",
-    help="File for all records, in the format of its ending; repeatable.",
+    description="File for all records, in the format of its ending; repeatable",
+    repeatable=True,
 )
 @click.option("--metric", metavar="NAME", help="Metric to show, or all [default: the main metric of each task].")
 @sort_option
@@ -35,7 +33,7 @@ def command(paths: tuple[str, ...], files: tuple[str, ...], metric: str | None, 
     from crosslens.runs.recorded import read_results
 
     for file in files:
-        refuse_existing(file, what="output")
+        refuse_existing(file, what="--csv")
     results = read_results(*paths, encoded=True)
     metrics = {name for (name,), _ in results.groups("metric") if name is not None}
     if metric not in (None, "all", *metrics):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crosslens.cli._options import data_option, json_option, sort_option
+from crosslens.cli._options import csv_option, data_option, json_option, sort_option
 
 if TYPE_CHECKING:
     from crosslens.results.order import Order
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Study whose runs are used; repeatable [default: all runs].",
 )
-@click.option("--csv", "file", metavar="FILE", help="CSV file for the table.")
+@csv_option("file", description="CSV file for the table")
 @sort_option
 @data_option
 @json_option
