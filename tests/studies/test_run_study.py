@@ -49,16 +49,6 @@ def test_a_study_may_be_its_file(study, treebanks, uninterrupted, tmp_path):
     assert (report.plan.study.name, report.plan.done) == ("toy", 4)
 
 
-def test_files_of_a_study_keep_the_languages_that_are_given_with_them(study, treebanks, tmp_path):
-    shutil.copy(treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu", file := tmp_path / "mine.conllu")
-    tests = (f"wo={file}", "ud/en_pud")
-    data = Data(tasks={"pos": {"wo": Source(train=f"wo={file}", tests=tests)}})
-    small = study.model_copy(update={"data": data, "conditions": ("none",), "seeds": [1]})
-    assert not run(small, tmp_path / "runs", treebanks).failed
-    records = read_results(results_of(tmp_path / "runs"))
-    assert [(record.source, record.target) for record in records] == [("wo", "wo"), ("wo", "en")]
-
-
 def test_a_second_time_nothing_is_done(study, treebanks, uninterrupted):
     before = {path: path.stat().st_mtime_ns for path in (uninterrupted / "runs").glob("*/*")}
     ended = []
