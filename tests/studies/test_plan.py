@@ -149,7 +149,7 @@ def test_files_of_a_study_keep_the_languages_that_are_given_with_them(study, tre
     shutil.copy(treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu", file := tmp_path / "mine.conllu")
     source = Source(train=f"wo={file}", tests=(f"wo={file}", "ud/en_pud"))
     small = Study(
-        name="mine", encoder=study.encoder, data=Data(tasks={"pos": {"wo": source}}), seeds=[1], recipe="small"
+        name="mine", encoder=study.encoder, data=Data(tasks={"pos": {"wo": source}}), seeds=(1,), recipe="small"
     )
     assert not run(small, tmp_path / "runs", treebanks).failed
     records = read_results(results_of(tmp_path / "runs", "mine"))

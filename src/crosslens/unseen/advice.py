@@ -150,8 +150,8 @@ def advise(
     size, full = len(encoder.tokenizer), rule.provenance.vocabulary
     if full.isdecimal() and size < int(full):
         reasons.append(
-            f"The vocabulary is trimmed to {size:,} subwords, and the rule was fitted with all {int(full):,}: the expected"
-            " score holds only if the files that it was trimmed to contain this text and the sources."
+            f"The vocabulary is trimmed to {size:,} subwords, and the rule was fitted with all {int(full):,}: the"
+            " expected score holds only if the files that it was trimmed to contain this text and the sources."
         )
     if len(evidence) > 1:
         reasons.append(
