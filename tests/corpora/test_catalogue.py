@@ -149,6 +149,7 @@ def test_what_is_transliterated_is_read_from_the_same_folder_and_split(treebanks
         ("raw/wo", "'raw/wo' is raw text without words .*predict --split-words"),
         ("nowhere.conllu", "corpus file .* not found"),
         ("nothing", "corpus file .* not found"),
+        ("Wolof=nowhere.conllu", "give the language as a tag, such as wo=FILE"),
     ],
 )
 def test_wrong_names(treebanks, name, message):

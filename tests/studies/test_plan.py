@@ -1,6 +1,7 @@
 """Each run is done once, under the first of its names, with all that a study asks of it."""
 
 import json
+import shutil
 
 import pytest
 
@@ -8,7 +9,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.errors import DataError
-from crosslens.results.record import Results
+from crosslens.results.record import Results, read_results
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef, Perplexity, Score
 from crosslens.runs.run import Asked, EncoderRef, EncoderRun, ModelRun, PretrainRun
@@ -16,7 +17,7 @@ from crosslens.runs.store import Store
 from crosslens.studies.plan import merged, plan
 from crosslens.studies.study import Data, Grid, Probing, Similarity, Source, Study
 from made_runs import publish
-from toy_studies import run
+from toy_studies import results_of, run
 from toys import SENTENCES, conllu_text
 
 FRENCH, GERMAN, RUSSIAN = (Score(CorpusRef(f"ud/{name}_pud:test", name * 32), {}) for name in ("fr", "de", "ru"))
@@ -141,3 +142,15 @@ def test_the_annotation_of_a_corpus_is_checked_for_each_task(study, treebanks, t
         else:
             with pytest.raises(DataError, match=r"bare\.conllu"):
                 plan(asked, Store(tmp_path / "runs"), corpora=Corpora(str(treebanks)))
+
+
+def test_files_of_a_study_keep_the_languages_that_are_given_with_them(study, treebanks, tmp_path):
+    """They were reported as of an unknown language, and left out of the means."""
+    shutil.copy(treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu", file := tmp_path / "mine.conllu")
+    source = Source(train=f"wo={file}", tests=(f"wo={file}", "ud/en_pud"))
+    small = Study(
+        name="mine", encoder=study.encoder, data=Data(tasks={"pos": {"wo": source}}), seeds=(1,), recipe="small"
+    )
+    assert not run(small, tmp_path / "runs", treebanks).failed
+    records = read_results(results_of(tmp_path / "runs", "mine"))
+    assert [(record.source, record.target) for record in records] == [("wo", "wo"), ("wo", "en")]

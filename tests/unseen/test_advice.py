@@ -224,3 +224,13 @@ def test_the_interval_of_an_estimate_ends_where_scores_end(expected, interval):
     low, high = (f"{expected + sign * rule.half_width:.0f}" for sign in (-1, 1))
     text = _expectation(Way("en", expected), rule)
     assert text.endswith(f"points expected, 90 % interval {interval.format(low=low, high=high)}.")
+
+
+def test_a_trimmed_vocabulary_is_named_with_what_the_estimate_needs(encoder, toy):
+    size = len(encoder.tokenizer)
+    for vocabulary, named in ((str(size + 1), True), (str(size), False), ("", False)):
+        rule = fitted_to(encoder, measured_anywhere())
+        rule = replace(rule, provenance=replace(rule.provenance, vocabulary=vocabulary))
+        advice = advise(encoder, toy("train"), {"src": toy("train")}, schemes=(), rule=rule)
+        assert (f"trimmed to {size:,} subwords" in " ".join(advice.reasons)) is named
+    assert read_rule().provenance.vocabulary == "250002"

@@ -23,7 +23,8 @@ def command() -> None:
     "--trim-to",
     multiple=True,
     metavar="FILES",
-    help="Text files (or a pattern) whose subwords are kept; all other subwords are removed. e5-small only.",
+    help="Text file, or quoted pattern of files, whose subwords are kept; all others are removed. e5-small only."
+    " Repeatable.",
 )
 @click.option(
     "--characters",

@@ -40,19 +40,27 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     known: tuple[Format, ...] = LABELLED
     if raw:
         known = ()
-    elif isinstance(read[0], Sentence):
-        known = (CONLLU if read.sentences[0].entities is None else IOB2,)
+    elif isinstance(first := read[0], Sentence):
+        known = (CONLLU,) if first.entities is None else (IOB2, CONLLU) if first.upos or first.heads else (IOB2,)
     ending = path.suffix.lower()
     if ending in FORMATS and FORMATS[ending] not in known:
         endings = " or ".join(format.ending for format in known) or ".txt"
         raise RequestError(f"--out {out}: {corpus} is written as {endings}", hint=f"name a file that ends in {endings}")
     written = transliterate(read, scheme)
 
+    chosen = next((format for format in known if format.ending == ending), known[0] if known else None)
+
     def write(path: Path) -> None:
-        if not known:
+        if chosen is None:
             write_text(path, "".join(f"{item.text}\n" for item in written))
         else:
-            next((format for format in known if format.ending == ending), known[0]).write(written, path)
+            chosen.write(written, path)
 
     write_finished(path, write)
     say(f"{out}: {len(written):,} items of {written.name}, language {written.language or 'unknown'}")
+    if known == (IOB2, CONLLU):
+        say(
+            f"{out}: parts of speech and trees are left out; a file that ends in .conllu has them"
+            if chosen is IOB2
+            else f"{out}: entities are left out; a file that ends in .iob2 has them"
+        )

@@ -491,7 +491,10 @@ def _load_path(name: str, format: Format | None) -> Corpus:
             raise DataError(f"{name!r} is not a valid corpus name", hint="write for example ud/en_ewt:train[:200]")
         if path.is_symlink():
             raise DataError(f"corpus file {name!r} is a symbolic link that leads nowhere")
-        raise DataError(f"corpus file {name!r} not found", hint="give a file, or a name such as ud/en_ewt:train")
+        hint = "give a file, or a name such as ud/en_ewt:train"
+        if "=" in name and not tagged:
+            hint = "give the language as a tag, such as wo=FILE for Wolof"
+        raise DataError(f"corpus file {name!r} not found", hint=hint)
     parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.(?:conllu|iob2)", path.name)
     language = tagged["language"] if tagged else parts[1] if parts else None
     split = parts[2] if parts else None

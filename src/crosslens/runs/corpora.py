@@ -1,6 +1,7 @@
 """A cache of the corpora that runs use."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from crosslens.corpora.catalogue import load_corpus, load_text, match_corpora
 from crosslens.corpora.parallel import load_parallel
@@ -57,7 +58,7 @@ class Corpora:
         """
         corpus = self.corpus(ref.name, split=split)
         refuse_changed(ref.name, corpus.digest, ref.digest)
-        return corpus
+        return corpus if ref.language in (None, corpus.language) else replace(corpus, language=ref.language)
 
     def matching(self, patterns: Sequence[str]) -> list[str]:
         """Return the corpus names that match the patterns; a corpus that has several names is there once."""

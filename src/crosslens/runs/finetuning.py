@@ -237,8 +237,8 @@ def _run(
         dict(request.task.settings),
         train.language or "",
         train.language,
-        CorpusRef(train.name, train.digest),
-        CorpusRef(dev.name, dev.digest) if dev else None,
+        CorpusRef.of(train),
+        CorpusRef.of(dev) if dev else None,
         recipe,
         recipe.selection(train=train, dev=dev),
     )
@@ -260,7 +260,7 @@ def _evaluate(
 ) -> Results:
     tests = [request.corpora.corpus(name) for name in request.tests]
     results = evaluate(model, tests, predictions=predictions, progress=progress)
-    ids = {test.name: Score(CorpusRef(test.name, test.digest), run.training.settings).id for test in tests}
+    ids = {test.name: Score(CorpusRef.of(test), run.training.settings).id for test in tests}
     asked = (records.with_columns(question=ids[name]) for (name,), records in results.groups("corpus"))
     return concatenated(asked).with_columns(**run.columns)
 

@@ -1,10 +1,11 @@
 """Questions about a run, such as a score or a similarity. Each has an id, which the records that answer it carry."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
+from crosslens.data.corpus import Corpus
 from crosslens.digests import digest
 from crosslens.encoders.condition import Condition
 from crosslens.training import versions
@@ -18,10 +19,22 @@ class CorpusRef:
     Attributes:
         name: name in the catalogue.
         digest: digest of the content.
+        language: language that was given with a file, which its name leaves out; not part of any id.
     """
 
     name: str
     digest: str
+    language: str | None = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Self:
+        """Name a loaded corpus."""
+        return cls(corpus.name, corpus.digest, corpus.language)
+
+
+def _without_language(values: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The fields of a question, or of a `CorpusRef` in it, that determine the answer."""
+    return {name: value for name, value in values if name != "language"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +49,8 @@ class Question:
     @cached_property
     def id(self) -> str:
         """The first digits of the question's digest."""
-        return digest({"question": self.kind, "version": self.version, **asdict(self)})[:DIGITS]
+        content = asdict(self, dict_factory=_without_language)
+        return digest({"question": self.kind, "version": self.version, **content})[:DIGITS]
 
     @property
     def about(self) -> str:

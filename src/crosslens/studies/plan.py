@@ -446,8 +446,7 @@ class _Planner:
         return corpus
 
     def _ref(self, name: str, split: str = "test") -> CorpusRef:
-        corpus = self.corpora.corpus(name, split=split)
-        return CorpusRef(corpus.name, corpus.digest)
+        return CorpusRef.of(self.corpora.corpus(name, split=split))
 
     def _training(self, task: str, name: str, source: Source, condition: Condition) -> Training:
         recipe = self.study.recipe_of(task, condition, default=self.data.recipe)
@@ -538,4 +537,4 @@ class _Planner:
 
 
 def _reference(corpus: Corpus | None) -> CorpusRef | None:
-    return CorpusRef(corpus.name, corpus.digest) if corpus is not None else None
+    return CorpusRef.of(corpus) if corpus is not None else None

@@ -147,6 +147,12 @@ def advise(
             f" is not measurably better than {rule.sources[0]} ({gain.value:+.1f} points, 95 % CI [{gain.low:+.1f},"
             f" {gain.high:+.1f}]). The first source, {first}, is recommended."
         )
+    size, full = len(encoder.tokenizer), rule.provenance.vocabulary
+    if full.isdecimal() and size < int(full):
+        reasons.append(
+            f"The vocabulary is trimmed to {size:,} subwords, and the rule was fitted with all {int(full):,}: the"
+            " expected score holds only if the files that it was trimmed to contain this text and the sources."
+        )
     if len(evidence) > 1:
         reasons.append(
             "No score is estimated for transliterated text: the rule was fitted to text in its original script."

@@ -64,6 +64,7 @@ class Provenance:
         task: task whose scores were measured.
         training: how the measured models were trained and evaluated, in a few words.
         kept_apart: languages, with blanks between, that were not looked at when the features were chosen.
+        vocabulary: number of subwords by which the measured text was split, before any trimming; "" if unknown.
     """
 
     encoder: str = ""
@@ -71,6 +72,7 @@ class Provenance:
     task: str = ""
     training: str = ""
     kept_apart: str = ""
+    vocabulary: str = ""
 
 
 class Mean(NamedTuple):

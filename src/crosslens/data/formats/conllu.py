@@ -186,7 +186,10 @@ def _layer(values: list[str], name: str, file: str, lines: Sequence[int]) -> tup
     if missing or "" in values:
         place = next(i for i, value in enumerate(values) if value in (ABSENT, ""))
         raise DataError(
-            f"the word has no {name}, but other words of the sentence have one", file=file, line=lines[place]
+            f"the word has no {name}, but other words of the sentence have one",
+            file=file,
+            line=lines[place],
+            hint=f"annotate every word of the sentence, or write {ABSENT} as {name} of all of them",
         )
     return tuple(values)
 

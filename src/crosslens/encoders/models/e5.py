@@ -93,7 +93,7 @@ def get_e5_small(
     files = [Path(path) for path in trim_to]
     for path in files:
         if not path.is_file():
-            raise RequestError(f"cannot trim to {path}: file not found")
+            raise RequestError(f"cannot trim to {path}: file not found", hint="repeat --trim-to for several files")
     return write_checkpoint(unpack(content), folder, trim_to=files, characters=characters)
 
 
