@@ -31,8 +31,9 @@ class Classification(Labelling):
 
     Attributes:
         pooling: input of the linear layer: ``cls`` (the state of the special token, in decoders of the last token),
-            ``mean`` (the mean over the subwords of the text, or of its last copy) or ``max`` (the maximum of each
-            feature over the text, as in the feature-based experiments of Wu & Dredze 2019, section 5.2).
+            ``mean`` (the mean over the subwords of the text, or of its last copy, and the special tokens between the
+            texts of a pair) or ``max`` (the maximum of each feature over all positions, special tokens and copies
+            included, as in the feature-based experiments of Wu & Dredze 2019, section 5.2).
     """
 
     name: ClassVar[str]

@@ -30,7 +30,7 @@ class Recipe(Strict):
         schedule: ``linear``: warm-up, then linear decay to 0; ``plateau``: the peak, halved after every epoch without a
             new best dev score, until it falls below ``floor`` and training ends; ``constant``: the peak.
         floor: learning rate at which a ``plateau`` schedule ends training.
-        warmup: fraction of all steps in which the learning rate rises.
+        warmup: fraction of all steps in which the learning rate rises, rounded up to whole steps.
         weight_decay: decoupled weight decay of matrices; biases, normalisation weights and embeddings do not decay.
         betas: decay rates of AdamW's moment estimates.
         epsilon: AdamW's epsilon.

@@ -113,3 +113,19 @@ def test_states_are_read_without_dropout_also_during_training(encoder, toy):
     after = read()
     assert before
     assert all(torch.equal(first, second) for first, second in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["gemma2", "gemma3_text", "llama", "modernbert", "t5"], indirect=True, scope="module")
+def test_the_parts_of_a_layer_are_what_it_adds_to_the_residual_stream(loaded):
+    places = [site for at in ("1.output", "2", "2.output") for site in sites(loaded, at)]
+    before, attention, ffn, after = read_once(loaded, places)
+    assert attention.abs().max() > 0.01
+    assert ffn.abs().max() > 0.01
+    torch.testing.assert_close(before + attention + ffn, after, rtol=1e-5, atol=1e-5)
+
+
+def read_once(encoder, places):
+    read = {}
+    with torch.no_grad(), replacing(places, lambda site, values: read.setdefault(site.name, values)):
+        encoder.states(IDS, MASK)
+    return [read[site.name] for site in places]

@@ -29,7 +29,8 @@ class Erase(CorpusIntervention):
     """Shift states so that their mean over the corpus is the mean over a corpus of the source language.
 
     First, inner and last subwords are shifted each by the difference of their own means, as in `Mean`. Differences
-    between words stay.
+    between words stay. Means are those of states without interventions, so shifts at several layers, such as
+    ``4-6.output``, add up and go beyond the source language.
 
     Attributes:
         corpus: name of the source language's corpus; None: in a study the training corpus, in Python the argument

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 class Patch(CorpusIntervention):
     """Replace the states of each sentence by those of its translation in another corpus, with the same sentence id.
 
-    By words, each subword of a word that has one link takes the state of a subword of the linked word: the first of
-    the first, the second of the second, and so on; the last one is repeated. Words without a link, or with several,
-    keep their states. By sentences, the states of all words are shifted so that their mean is the mean over the
-    translation's words. Special tokens take the states of the translation's in both cases.
+    By words, each subword of a word that is linked one to one takes the state of a subword of the linked word: the
+    first of the first, the second of the second, and so on; the last one is repeated. Words without a link, with
+    several, or linked to a word with several, keep their states. By sentences, the states of all words are shifted so
+    that their mean is the mean over the translation's words. Special tokens take the states of the translation's in
+    both cases.
 
     Attributes:
         corpus: name of the corpus of translations; None: in a study the parallel test corpus in the source language, in

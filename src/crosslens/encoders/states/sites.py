@@ -92,16 +92,18 @@ def _embeddings(encoder: Encoder) -> Site:
 
 
 def _site(encoder: Encoder, layer: int, component: str, units: str | None) -> Site:
-    path = getattr(SUBLAYERS[encoder.family.name], component)
+    parts = SUBLAYERS[encoder.family.name]
+    path, norm = getattr(parts, component), getattr(parts, f"{component}_norm")
     if path is None:
         raise EncoderError(
             f"{encoder.family.name} has no {component} whose output is separate", hint=f"address {layer}.output"
         )
-    module = _of_language(encoder, encoder.layers[layer - 1]).get_submodule(path)
+    own = _of_language(encoder, encoder.layers[layer - 1])
     first = encoder.family.time_first
     if units is None:
-        return Site(f"{layer}.{component}", layer, module, "output", time_first=first)
-    count = number_of_units(encoder, layer, component)
+        return Site(f"{layer}.{component}", layer, own.get_submodule(norm or path), "output", time_first=first)
+    module = own.get_submodule(path)
+    count = _units(encoder, module, component)
     width = int(module.in_features) // count  # pyright: ignore[reportArgumentType]
     chosen = parse_layers(units, MOST)
     unit = next(name for name, of_component in UNITS.items() if of_component == component)
@@ -111,15 +113,9 @@ def _site(encoder: Encoder, layer: int, component: str, units: str | None) -> Si
     return Site(f"{layer}.{component}.{unit}.{units}", layer, module, "input", columns, first)
 
 
-def number_of_units(encoder: Encoder, layer: int, component: str) -> int:
-    """Number of heads or neurons of a layer.
-
-    Raises:
-        EncoderError: if the layer has no such part as a separate module.
-    """
-    if component == "attention":
-        return int(encoder.model.config.num_attention_heads)
-    return int(_site(encoder, layer, "ffn", None).module.in_features)  # pyright: ignore[reportArgumentType]
+def _units(encoder: Encoder, projection: nn.Module, component: str) -> int:
+    heads = encoder.model.config.num_attention_heads
+    return int(heads if component == "attention" else projection.in_features)  # pyright: ignore[reportArgumentType]
 
 
 def addresses(encoder: Encoder) -> list[tuple[str, str]]:
@@ -130,12 +126,13 @@ def addresses(encoder: Encoder) -> list[tuple[str, str]]:
     for layer in range(1, encoder.depth + 1):
         rows.append((f"{layer}.output", f"states after layer {layer}, {encoder.width} dimensions"))
         if parts.attention:
-            heads = number_of_units(encoder, layer, "attention")
+            heads = int(config.num_attention_heads)
             groups = getattr(config, "num_key_value_heads", None) or heads
             shared = f"; {heads // groups} neighbouring heads share a key" if groups < heads else ""
             rows.append((f"{layer}.attention.head.0-{heads - 1}", f"{heads} heads of attention{shared}"))
         if parts.ffn:
-            neurons = number_of_units(encoder, layer, "ffn")
+            projection = _of_language(encoder, encoder.layers[layer - 1]).get_submodule(parts.ffn)
+            neurons = _units(encoder, projection, "ffn")
             rows.append((f"{layer}.ffn.neuron.0-{neurons - 1}", f"{neurons:,} neurons of the feed-forward part"))
     return rows
 

@@ -1,0 +1,38 @@
+"""The readout of `as_tower`, against Transformer layers of torch on states that numpy normalises."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from crosslens.encoders.encoder import layer_outputs
+from crosslens.encoders.readouts.transformer import as_tower, rotated
+
+
+def unit(states):
+    return states / np.linalg.norm(states, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("rounds", [0, 2])
+def test_it_reads_unit_vectors_times_the_root_of_the_width_without_padding(encoder, rounds):
+    generator = np.random.default_rng(0)
+    means = generator.normal(scale=0.1, size=(rounds, encoder.width))
+    matrix = np.linalg.qr(generator.normal(size=(encoder.width, encoder.width)))[0]
+    tower = as_tower(encoder, 2, seed=1, height=2)
+    tower.trained.eval()
+    readout = rotated(tower.readout, torch.tensor(means), torch.tensor(matrix)).eval()
+    block = nn.TransformerEncoderLayer(encoder.width, 2, 64, 0.0, activation="gelu", batch_first=True)
+    by_torch = nn.TransformerEncoder(block, 2, enable_nested_tensor=False).eval()
+    by_torch.load_state_dict(readout.stack.state_dict())
+    ids, mask = torch.tensor([[2, 60, 61, 62, 3], [2, 63, 3, 0, 0]]), torch.tensor([[1] * 5, [1, 1, 1, 0, 0]])
+    with torch.no_grad():
+        read = replace(tower, readout=readout).states(ids, mask)
+        for row, length in enumerate(mask.sum(1).tolist()):
+            states = layer_outputs(encoder, ids[[row], :length], mask[[row], :length])[2].double().numpy()
+            states = unit(states)
+            for mean in means:
+                states = unit(states - mean)
+            expected = by_torch(torch.tensor(states @ matrix * encoder.width**0.5).float())[0]
+            torch.testing.assert_close(read[row, :length], expected, rtol=1e-4, atol=1e-5)
