@@ -54,6 +54,12 @@ def test_layers_of_which_parts_are_re_initialised_are_not_untrained():
     assert not Condition.read([halves[0], {**halves[1], "components": "attention"}]).is_untrained(4)
 
 
+def test_columns_name_the_layers_and_components_of_every_intervention():
+    for keys, expected in ((TWICE, ("1;2", "attention;ffn")), ([{"freeze": "0"}], ("0", None)), ([], (None, None))):
+        columns = Condition.read(keys).columns
+        assert (columns["layers"], columns["components"]) == expected
+
+
 def test_settings_of_reading_leave_every_parameter_to_training():
     assert Condition(repeat=2, precision="bfloat16").trains_all
     assert not Condition(repeat=2, freeze="0").trains_all

@@ -14,7 +14,8 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Text
 from crosslens.encoders.inputs import read_texts
 from crosslens.encoders.interventions.precision import InPrecision
-from crosslens.encoders.load import load_encoder, save_encoder
+from crosslens.encoders.load import check_encoder, load_encoder, save_encoder
+from crosslens.encoders.models.adapters import ADAPTER
 from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
 from crosslens.errors import EncoderError, RequestError
 from toys import byte_level, word_piece
@@ -272,3 +273,13 @@ def test_every_subword_of_the_tokenizer_needs_an_embedding(tmp_path):
 def test_what_is_no_name_is_not_asked_of_the_hub(given):
     with pytest.raises(RequestError, match="an encoder has a name or a folder, not a"):
         load_encoder(given, device="cpu")
+
+
+def test_an_encoder_is_checked_without_its_weights(copy_of):
+    (copy_of / "model.safetensors").unlink()
+    check_encoder(copy_of)
+    (copy_of / "config.json").unlink()
+    with pytest.raises(EncoderError, match="not a Hugging Face checkpoint"):
+        check_encoder(copy_of)
+    (copy_of / ADAPTER).write_text("{}")  # a low-rank update names its encoder itself
+    check_encoder(copy_of)

@@ -105,3 +105,8 @@ def test_corpora_may_be_named_and_names_without_a_split_mean_the_train_and_test_
     assert named.results.records.equals(probe(encoder, "upos", **splits, how=how).results.records)
     assert "accuracy by layer" in repr(named)
     assert "array" not in repr(named)
+
+
+def test_two_sentences_with_two_labels_are_enough(encoder, fitted):
+    train, test = (sentences(2, seed=seed, answers={"aa": "cat dog", "bb": "zzz qqq"}) for seed in (1, 2))
+    assert probe(encoder, "upos", train=train, test=test).answers == ("aa", "bb")

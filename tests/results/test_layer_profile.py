@@ -8,7 +8,16 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.report.tables import layer_deltas
 from crosslens.results.chart import compared_scores, score_chart
-from crosslens.results.layer_profile import DARK, SAME, ZERO_SHOT, layer_profile, profile_chart, profiles_by_variant
+from crosslens.results.layer_profile import (
+    DARK,
+    LIGHT,
+    SAME,
+    TARGET,
+    ZERO_SHOT,
+    layer_profile,
+    profile_chart,
+    profiles_by_variant,
+)
 from crosslens.results.record import Record, Results
 from made_records import score
 
@@ -141,6 +150,24 @@ def test_the_line_of_zero_shot_transfer_is_solid_and_that_of_the_same_language_d
     for layer in marks:
         (line,) = [name for name in (ZERO_SHOT, SAME) if name in json.dumps(layer["transform"])]
         assert layer["mark"]["strokeDash"] == ([1, 0] if line == ZERO_SHOT else [4, 3])
+
+
+@pytest.mark.parametrize("ink", [LIGHT, DARK])
+def test_marks_and_numbers_have_the_colour_of_their_line(ink):
+    chart = profile_chart([layer_profile(records(), source="en")], ink=ink).to_dict()
+    colours = {SAME: ink.same, ZERO_SHOT: ink.zero_shot, TARGET: ink.target}
+    numbers = {}
+    for layer in _layers_of(chart):
+        encoding = layer["encoding"]
+        for channel, expected in (("color", colours), ("fill", {**colours, SAME: ink.paper})):
+            if channel in encoding:
+                scale = encoding[channel]["scale"]
+                assert dict(zip(scale["domain"], scale["range"], strict=True)) == expected
+                assert encoding[channel]["legend"]["labelColor"] == ink.muted
+        if layer["mark"]["type"] == "text":
+            (value,) = chart["datasets"][layer["data"]["name"]]
+            numbers[value["of"]] = layer["mark"]["color"]
+    assert numbers == {SAME: ink.same, ZERO_SHOT: ink.zero_shot}
 
 
 def _layers_of(chart):

@@ -32,6 +32,7 @@ def test_a_table_says_how_many_seeds_its_numbers_are_means_over():
     unpaired = [score("fr", 90.0, seed=1), score("fr", 80.0, "1-2", seed=1), score("fr", 70.0, "1-2", seed=2)]
     (section,) = sections(Results.of(unpaired))
     assert section.note == "mean of 1 seed"
+    assert Results.of(unpaired).to_latex().splitlines()[-1] == "% mean of 1 seed"
     (section,) = sections(Results.of([*unpaired, score("de", 90.0, seed=1), score("de", 90.0, seed=2)]))
     words = "a difference is over the seeds of both conditions, a mean over those of all its corpora"
     assert section.note == f"means of 1 to 2 seeds; {words}"

@@ -52,6 +52,7 @@ def test_it_is_symmetric_and_forgets_words_and_the_order_of_sentences():
     there = distance(english, hindi)
     assert 0 < there < 1
     assert distance(hindi, english) == there
+    assert distance("sample/en", "sample/hi") == there != distance("sample/en:test", "sample/hi")
     unnamed = [replace(sentence, words=("w",) * len(sentence.words)) for sentence in reversed(hindi.sentences)]
     assert distance(english, treebank(*unnamed)) == there
 

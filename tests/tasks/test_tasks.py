@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from crosslens.data.sentence import Sentence
+from crosslens.data.sentence import Sentence, Where
 from crosslens.data.windows import by_sentence
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.inputs import read_windows
-from crosslens.errors import RequestError
+from crosslens.errors import DataError, RequestError
 from crosslens.tasks import TASKS, find_task, main_metric
 from crosslens.tasks.task import UNSEEN
 from crosslens.tasks.titles import as_printed
@@ -263,6 +263,14 @@ def test_a_label_that_training_lacks_is_no_other_label(name, toy):
         assert fewer.tolist() == [UNSEEN if number == 0 else number - 1 for number in whole]
         passed_over += int((whole == 0).sum())
     assert passed_over
+
+
+def test_predictions_without_annotation_are_refused_with_their_line(task, toy):
+    gold = toy(task=task.name)
+    where = Where("predicted.txt", 7)
+    nothing = dataclasses.replace(gold[0], **dict.fromkeys(task.needs), where=where)
+    with pytest.raises(DataError, match=r"predicted\.txt:7"):
+        task.score(gold, dataclasses.replace(gold, items=(nothing, *gold.items[1:])))
 
 
 def test_the_main_metric_of_what_is_no_task_is_none():

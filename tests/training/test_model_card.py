@@ -167,6 +167,12 @@ def test_the_header_is_what_the_hub_reads(tagger):
     assert ("library_name: crosslens\n" in card, "```python" in card) == (True, False)
 
 
+def test_the_language_of_the_training_data_is_named_if_it_is_known(tagger):
+    _, model, _ = tagger
+    for source, words in (("zh", "Training data: `toy` (zh), "), (None, "Training data: `toy`, ")):
+        assert words in model_card(dataclasses.replace(model, source=source), exported=False)
+
+
 def test_the_card_tells_the_dev_score_and_what_was_done_to_the_encoder(encoder, toy, tmp_path):
     model = finetune(random_init(encoder, "1-2", seed=1), "pos", train=toy(), dev=toy("dev"), recipe=FAST)
     save_model(model, tmp_path / "model")

@@ -202,7 +202,7 @@ def p_value(
     """
     size, *parts = np.broadcast_arrays(np.abs(mean), over_seeds, seeds, over_sentences, sentences)
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(size > 0, size / np.sqrt(parts[0] + parts[2]), 0.0)
+        statistic = size / np.sqrt(parts[0] + parts[2])  # NaN for 0/0, which is not above 0
     # With equal degrees of freedom for both variances, p would be that of Student's t, so p lies between the two.
     bounds = [np.log(np.maximum(2 * special.stdtr(n - 1, -statistic), _SMALLEST)) for n in (parts[1], parts[3])]
     inside = (statistic > 0) & (half_width(*parts, level=_SMALLEST) > size)

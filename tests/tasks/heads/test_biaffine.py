@@ -138,3 +138,25 @@ def test_projections_begin_orthogonal_and_without_bias():
     weight = projection.weight.detach()
     torch.testing.assert_close(weight @ weight.T, torch.eye(len(weight)), rtol=1e-5, atol=1e-5)
     assert not projection.bias.detach().any()
+
+
+@pytest.mark.parametrize("decode", ["tree", "greedy"])
+def test_without_root_attachment_words_alone_compete_to_be_heads(encoder, read, decode):
+    """Among the words, the probabilities of a word's heads sum to 1; a tree may begin at any word."""
+    corpus, batch, states = read
+    torch.manual_seed(3)
+    task = PARSING.model_copy(update={"root": "wu2019-masked", "decode": decode})
+    head = task.head(encoder.width, task.labels(corpus), dropout=0.0).eval()
+    with torch.no_grad():
+        words = torch.log_softmax(head.arc_scores(*head.nodes(states, batch))[:, :, 1:], -1).double()
+        root = torch.full_like(words[:, :, :1], 0.0 if decode == "tree" else -torch.inf)
+        predicted = task.predict(head, states, batch)
+    if decode == "tree":
+        expected = best_trees(torch.cat([root, words], -1).numpy(), batch.lengths)
+    else:
+        expected = [row[:size].argmax(-1).numpy() + 1 for row, size in zip(words, batch.lengths, strict=True)]
+    assert min(batch.lengths) > 1
+    assert {1} < {governor for heads in expected for governor in heads.tolist()}
+    for heads, chosen in zip(expected, predicted, strict=True):
+        assert chosen[:, 0].tolist() == heads.tolist()
+        assert ((chosen[:, 1] == -1) == (heads == 0)).all()

@@ -145,6 +145,22 @@ def test_batches_windows_and_checkpointing_change_activations():
     assert activations(precision="bfloat16") < activations()
 
 
+def test_a_smaller_micro_batch_needs_its_share():
+    whole, half = (training_memory(trained("bert"), Recipe(batch=batch), length=20) for batch in (8, 4))
+    share = whole.of_share(0.5)
+    for name in ("activations", "working"):
+        assert getattr(share, name) == pytest.approx(getattr(half, name), rel=0.05)
+    assert (share.weights, share.gradients, share.optimiser) == (half.weights, half.gradients, half.optimiser)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_rough_count_spares_no_estimate_that_would_warn(kind):
+    """Where free memory is just short of what the training needs beside its weights."""
+    encoder, recipe = trained(kind), Recipe(batch=16)
+    estimate = training_memory(encoder, recipe, length=LENGTH)
+    assert memory._roughly(encoder, recipe, LENGTH) >= memory.SMALL * (estimate.peak - estimate.weights)
+
+
 def test_with_checkpointing_the_states_of_each_layer_and_all_of_a_single_layer_are_kept():
     encoder = trained("bert")
 
