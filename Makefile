@@ -7,7 +7,7 @@
 # make browser  the tests that open the page in Chromium (apt-get install chromium), about two minutes
 # make lowest the default tests on the lowest versions that pyproject.toml admits (its torch pulls gigabytes of CUDA)
 # make bench  speed, as ratios against other programs in the same run (needs CROSSLENS_DATA)
-# make mutants  how many small mistakes in the source the tests notice: a sample, some hours
+# make mutants  how many small mistakes in the source the tests notice: a sample, an hour or so
 # make audit  look the pinned versions up among known vulnerabilities (PyPI's advisories)
 # make bench-gpu  the same question of a GPU
 
@@ -69,7 +69,8 @@ bench: $(READY)
 	sh benchmarks/run.sh $(RUN)/python
 
 mutants: $(READY)
-	OMP_NUM_THREADS=1 nice $(RUN)/python tests/mutants.py
+	$(RUN)/pip install -q -c constraints.txt -e '.[mutants]'
+	OMP_NUM_THREADS=1 nice $(RUN)/python tests/mutants.py --each 20 --seed 1 --least 40
 
 # Where PyPI's advisories cannot be reached, tests/advisories.txt stands in; with AUDIT=--strict, that is a failure.
 audit:
@@ -91,4 +92,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit runs build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-audit runs mutants build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
