@@ -118,6 +118,10 @@ def library(monkeypatch, tiny_bert, treebanks, tmp_path):
     (tmp_path / "raw").mkdir()
     for language in ("en", "fr"):
         (tmp_path / "raw" / f"{language}.txt").write_text("the cat sees a dog .\n" * 200)
+    shutil.copytree(tmp_path / "raw", data / "raw")
+    (data / "muse").mkdir()
+    for file, pairs in (("en-fr.0-5000", "the the\ncat cat\n"), ("en-fr.5000-6500", "dog dog\nsees sees\n")):
+        (data / "muse" / f"{file}.txt").write_text(pairs)
 
 
 NOT_IN_DEV = r"from (peft|nnsight) "

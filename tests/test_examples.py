@@ -24,7 +24,6 @@ MINUTES = {
     "run_study",
     "save_lora",
     "transfer_by_layer",
-    "word_translation",
 }
 """Public functions whose examples stand in the guides, because they take minutes, files of the reader's own or PEFT."""
 

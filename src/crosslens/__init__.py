@@ -47,6 +47,7 @@ _HOME = {
     "load_encoder": "encoders.load",
     "load_model": "training.checkpoint",
     "load_parallel": "corpora.parallel",
+    "load_vectors": "alignment.vectors",
     "predict": "training.predict",
     "pretrain": "mlm.pretrain",
     "probe": "probes.probing",
@@ -64,6 +65,7 @@ _HOME = {
     "test": "studies.paired",
     "transfer_by_layer": "alignment.transplant",
     "transliterate": "data.transliteration",
+    "untrained_vectors": "alignment.vectors",
     "word_order_distance": "similarity.word_order",
     "word_translation": "alignment.measure",
 }

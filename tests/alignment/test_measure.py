@@ -111,3 +111,15 @@ def test_a_training_pair_whose_source_word_is_tested_is_left_out_and_counted():
         word_translation(PLAIN, TURNED, train=test, test=test)
     unmapped = word_translation(PLAIN, TURNED, train=test, test=test, mapping="identity")  # learns from no pair
     assert "shared_pairs" not in unmapped.tags()[0]
+
+
+def test_progress_counts_the_words_within_a_layer():
+    train, test = of_words(PAIRS[:40], name="train"), of_words(PAIRS[40:], name="test")
+    updates = []
+    word_translation(PLAIN, TURNED, train=train, test=test, baselines=("identity",), progress=updates.append)
+    assert [str(update) for update in updates] == [
+        "translating words: 0 of 1 layers",
+        "translating words: 0 of 1 layers, 60 of 60 words, procrustes",
+        "translating words: 0 of 1 layers, 60 of 60 words, identity",
+        "translating words: 1 of 1 layers",
+    ]

@@ -40,3 +40,12 @@ def test_hits_count_any_right_answer_within_reach():
 def test_nothing_to_find_is_refused():
     with pytest.raises(RequestError, match="0 queries and 3 candidates"):
         ranked(np.empty((0, 2)), np.ones((3, 2)))
+
+
+def test_progress_counts_the_candidates_compared(monkeypatch):
+    monkeypatch.setattr("crosslens.alignment.neighbours.BLOCK", 40)
+    vectors = GENERATOR.normal(size=(90, 6))
+    counts = []
+    ranking = ranked(vectors[:5], vectors, among=vectors, progress=lambda *count: counts.append(count))
+    assert counts == [(40, 90), (80, 90), (90, 90)]
+    assert np.array_equal(ranking, ranked(vectors[:5], vectors, among=vectors))

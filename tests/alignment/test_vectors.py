@@ -15,9 +15,11 @@ from crosslens.alignment.vectors import (
     untrained_vectors,
     word_pieces,
 )
+from crosslens.corpora.catalogue import load_text
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import cut_words
 from crosslens.data.sentence import Sentence, Text
+from crosslens.data.subwords import split_words
 from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.matmul import inference
@@ -231,3 +233,27 @@ def test_static_vectors_are_of_any_width(tmp_path):
     lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in zip("ab", expected.tolist(), strict=True)]
     (tmp_path / "a.vec").write_text("".join(lines), "utf-8")
     np.testing.assert_array_equal(read_vectors(tmp_path / "a.vec").vectors, expected[None])
+
+
+def test_a_vocabulary_is_split_once_for_all_languages_and_seeds(tiny_bert, monkeypatch):
+    calls = []
+
+    def counted(words, tokenizer):
+        calls.append(len(words))
+        return split_words(words, tokenizer)
+
+    monkeypatch.setattr("crosslens.alignment.vectors.split_words", counted)
+    encoder = load_encoder(tiny_bert, device="cpu")
+    vectors = [table_vectors(encoder, language=language) for language in ("en", "fr")]
+    assert list(untrained_vectors(encoder, encoder, languages=("en", "fr"), seeds=(3, 5)))
+    assert len(calls) == 1
+    assert vectors[0].words == vectors[1].words
+    encoder.tokenizer.add_tokens("zebras")
+    encoder.model.resize_token_embeddings(len(encoder.tokenizer))
+    assert set(table_vectors(encoder, language="en").words) - set(vectors[0].words) == {"zebras"}
+
+
+def test_a_text_is_given_by_name_too(encoder, tmp_path):
+    (tmp_path / "en.txt").write_text("the cat sees\nthe dog\n", "utf-8")
+    text = load_text(tmp_path / "en.txt", language="en")
+    assert_same(load_vectors(encoder, language="en", text=str(tmp_path / "en.txt")), contextual_vectors(encoder, text))

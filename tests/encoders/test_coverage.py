@@ -6,6 +6,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
 from crosslens.encoders.coverage import fertility, measure_coverage
 from crosslens.errors import DataError
+from toy_tokenizers import ACROSS, SPACES, pipeline
 from toys import loaded_with, metaspace
 
 
@@ -38,3 +39,10 @@ def test_a_lone_mark_before_a_word_is_no_part_of_it_in_the_coverage(tmp_path):
     assert coverage.fertility == pytest.approx(6 / 4)
     assert coverage.characters == pytest.approx((3 + 3 + 1) / 6)
     assert fertility(encoder, corpus) == pytest.approx(9 / 4)
+
+
+def test_subwords_that_span_words_are_counted_in_running_text(tmp_path):
+    encoder = loaded_with(pipeline(ACROSS, None, normalizer=SPACES), tmp_path / "encoder")
+    corpus = Corpus((Sentence(("the", "cat", "sat")),), "text")
+    count = len(encoder.tokenizer.tokenize("the cat sat"))
+    assert fertility(encoder, corpus) == pytest.approx(count / 3)

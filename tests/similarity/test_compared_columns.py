@@ -5,19 +5,25 @@ from dataclasses import replace
 import pytest
 
 from crosslens.corpora.parallel import load_parallel
+from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel
+from crosslens.data.sentence import Sentence
 from crosslens.encoders.reinit import random_init
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
 from crosslens.similarity.cka import linear_cka
 from crosslens.similarity.compare import compare, select_sentences
 from crosslens.similarity.measures import choose_measures
+from toy_tokenizers import ACROSS, SPACES, pipeline
 from toys import byte_level, loaded_with
 
 
 @pytest.fixture(scope="module")
 def pud(treebanks):
     return load_parallel("ud/pud", data=treebanks)
+
+
+WORDS = (("en", "cat"), ("fr", "chat"))
 
 
 def compared(encoder, corpus, **more):
@@ -81,3 +87,11 @@ def test_vectors_that_are_needed_again_are_those_of_their_encoder(encoder, pud):
     for record in compare(encoder, pud, **asked):
         sides = first[record.source][record.layer], second[record.target][record.layer]
         assert record.value == pytest.approx(linear_cka(*sides), abs=1e-12)
+
+
+def test_the_pooling_of_the_published_script_reads_treebanks_with_subwords_that_span_words(tmp_path):
+    encoder = loaded_with(pipeline(ACROSS, None, normalizer=SPACES), tmp_path / "encoder")
+    sentences = {language: [Sentence((word,) * (n % 3) + (f"w{n}",)) for n in range(9)] for language, word in WORDS}
+    sides = {language: Corpus(tuple(items), language, language) for language, items in sentences.items()}
+    results = compare(encoder, Parallel(sides, "toy"), pairs=["en-fr"], measures=["cka=muller2021-code"])
+    assert len(results) == encoder.depth + 1

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from crosslens.errors import RequestError
 from crosslens.results.record import Record, Results
 from crosslens.similarity.transfer_gap import correlations
 
@@ -65,3 +66,10 @@ def test_gap_and_similarity_of_fine_tuned_models_are_over_the_seeds_of_both():
     before = [replace(row, task=None, train=None, seed=None, state="pretrained") for row in rows if row.measure]
     (pretrained,) = correlations(Results.of([*(row for row in rows if row.measure is None), *before]))
     assert (pretrained.excluded, pretrained.gaps["de"]) == (0, pytest.approx((5.0 + 45.0 + 45.0) / 3))
+
+
+def test_scores_and_similarities_of_different_seeds_are_refused_with_their_seeds():
+    rows = [replace(row, seed=seed) for seed in (1, 2, 3) for row in records(train="a")]
+    apart = Results.of([row for row in rows if (row.measure is None) == (row.seed < 3)])
+    with pytest.raises(RequestError, match=r"no seed in common: the scores are of 1, 2, the similarities of 3 "):
+        correlations(apart)

@@ -1,6 +1,7 @@
 """Word translation and sentence retrieval between aligned spaces, layer by layer."""
 
 from collections.abc import Iterable, Sequence, Sized
+from functools import partial
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -48,7 +49,7 @@ def word_translation(
     whose source word is tested are left out, and the tag ``shared_pairs`` counts them.
 
     Args:
-        source: source vectors; CSLS uses all of them.
+        source: source vectors, from `load_vectors`; CSLS uses all of them.
         target: target vectors at as many layers; all of them are candidates.
         train: word pairs that the rotation is fitted to; without a mapping, only the normalisation.
         test: word pairs for evaluation.
@@ -67,6 +68,15 @@ def word_translation(
     Raises:
         RequestError: if a dictionary has no pair with vectors, every pair of ``train`` is tested, layers or widths
             differ, or a baseline is unknown.
+
+    Examples:
+        >>> vectors = [xl.load_vectors(encoder, language=language, text=xl.load_corpus(f"sample/{language}"))
+        ...            for language in ("en", "fr")]
+        >>> train = xl.Dictionary((("the", "le", 1.0), ("in", "dans", 1.0)), "train")
+        >>> test = xl.Dictionary((("of", "de", 1.0), ("of", "du", 1.0)), "test")
+        >>> results = xl.word_translation(*vectors, train=train, test=test)
+        >>> sorted(set(results.to_pandas()["measure"]))
+        ['words identity', 'words procrustes', 'words procrustes_shuffled']
     """
     chosen = choose_baselines(baselines, mapping=mapping)
     listener = listening(progress)
@@ -115,7 +125,14 @@ def _translated(
         x, y = source.vectors[place], target.vectors[place]
         for named in fit_rotations(x[left], y[into], mapping=mapping, baselines=baselines, seeds=baseline_seeds):
             moved = named.rotation(x)
-            ranking = ranked(moved[queries], named.rotation.target(y), among=moved, method=method, best=max(AT))
+            ranking = ranked(
+                moved[queries],
+                named.rotation.target(y),
+                among=moved,
+                method=method,
+                best=max(AT),
+                progress=partial(_report_words, listener, stage, (place, len(source.layers)), named.name),
+            )
             records += _records(
                 {f"precision@{at}": hits(ranking, right, at=at) for at in AT},
                 described,
@@ -257,6 +274,11 @@ def _retrieved(
 def _shape(vectors: WordVectors) -> str:
     layers, _, width = vectors.vectors.shape
     return f"{vectors.name} has {layers} × {width}"
+
+
+def _report_words(listener: Progress, stage: str, layers: tuple[int, int], mapping: str, done: int, total: int) -> None:
+    """Report the progress within a layer, which takes minutes for a large vocabulary."""
+    listener.report(stage, *layers, "layers", f"{done:,} of {total:,} words, {mapping.replace('_', ' ')}")
 
 
 def _stage(name: str, untrained_seed: int | None) -> str:

@@ -1,6 +1,6 @@
 """Nearest-neighbour retrieval of translations by cosine or CSLS."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 import numpy as np
@@ -27,6 +27,7 @@ def ranked(
     among: np.ndarray | None = None,
     method: Method = "csls",
     best: int = 10,
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> np.ndarray:
     """Rank candidates by similarity to each query.
 
@@ -40,6 +41,7 @@ def ranked(
         among: ``(k, width)`` vectors in which CSLS finds neighbours of candidates; None: the queries.
         method: ``csls`` or ``cosine``.
         best: number of candidates to return.
+        progress: called during CSLS with the number of candidates compared so far, and of all.
 
     Returns:
         ``(n, min(best, m))`` indices of candidates, the most similar first.
@@ -58,7 +60,11 @@ def ranked(
         others = x if among is None else _unit(among)
         nearest = min(NEIGHBOURS, len(others))
         cosines = ((rows @ others.T).topk(nearest, sorted=False).values.mean(1) for rows in _blocks(y, len(others)))
-        penalty = torch.cat(list(cosines))
+        done = 0
+        for means in cosines:
+            penalty[done : done + len(means)] = means
+            done += len(means)
+            progress(done, len(y))
     indices = [(2 * (rows @ y.T) - penalty).topk(min(best, len(y))).indices for rows in _blocks(x, len(y))]
     return torch.cat(indices).numpy()
 

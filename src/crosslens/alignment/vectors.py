@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from crosslens.corpora.catalogue import load_text
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import normal
 from crosslens.data.formats.text import cut_words, is_word
@@ -21,6 +23,9 @@ from crosslens.encoders.matmul import inference
 from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import read_layers
 from crosslens.errors import DataError, RequestError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 FASTTEXT = 200_000
 """Number of the most frequent words read from a file of static vectors, as in MUSE."""
@@ -65,25 +70,50 @@ def is_static(name: str) -> bool:
 
 
 def load_vectors(
-    encoder: Encoder | str, *, language: str, text: Corpus | None = None, device: str | torch.device | None = None
+    encoder: Encoder | str,
+    *,
+    language: str,
+    text: Corpus | str | None = None,
+    device: str | torch.device | None = None,
 ) -> WordVectors:
     """Load word vectors of a language from an encoder or a file.
 
     Args:
         encoder: encoder, its name or folder, or a ``.vec`` file of static vectors.
         language: language of the words.
-        text: raw text in which a word's contextual states are averaged; None: use the encoder's embedding table.
+        text: text in which a word's contextual states are averaged, or the name of raw text; None: use the encoder's
+            embedding table.
         device: device for an encoder given by name; None: a GPU if available.
+
+    Returns:
+        Vectors for `word_translation`: of every layer with a text, else of layer 0; of no layer from a file.
+
+    Raises:
+        RequestError: if the text contains no words, or the vocabulary has no whole word.
+        DataError: if a file is missing or malformed.
+
+    Examples:
+        >>> xl.load_vectors(encoder, language="en").layers
+        (0,)
+        >>> xl.load_vectors(encoder, language="en", text=xl.load_corpus("sample/en")).layers
+        (0, 1, 2, 3, 4)
     """
     if isinstance(encoder, str):
         if is_static(encoder):
             return read_vectors(encoder, language=language)
         encoder = load_encoder(encoder, device=device)
+    if isinstance(text, str):
+        text = load_text(text, language=language)
     return contextual_vectors(encoder, text) if text is not None else table_vectors(encoder, language=language)
 
 
 def untrained_vectors(
-    source: Encoder, target: Encoder, *, languages: tuple[str, str], texts: Mapping[str, Corpus], seeds: Iterable[int]
+    source: Encoder,
+    target: Encoder,
+    *,
+    languages: tuple[str, str],
+    texts: Mapping[str, Corpus | str] = MappingProxyType({}),
+    seeds: Iterable[int] = (1,),
 ) -> Iterator[tuple[int, WordVectors, WordVectors]]:
     """Load word vectors from re-initialised copies of two encoders, a baseline for `word_translation`.
 
@@ -94,8 +124,13 @@ def untrained_vectors(
         texts: language -> ``text`` of `load_vectors`; languages without text use the embedding table.
         seeds: random seeds.
 
-    Yields:
-        A seed, the source vectors and the target vectors.
+    Returns:
+        Iterator over seeds, each with its source vectors and target vectors.
+
+    Examples:
+        >>> [(seed, *_)] = xl.untrained_vectors(encoder, encoder, languages=("en", "fr"), seeds=(3,))
+        >>> seed
+        3
     """
     for seed in seeds:
         encoders = untrained_pair(source, target, seed=seed)
@@ -117,21 +152,26 @@ def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVecto
         RequestError: if the vocabulary has no whole word.
     """
     encoder = encoder.for_language(language)
-    tokenizer = encoder.tokenizer
     if hasattr(encoder.model, "set_language"):
         encoder.model.set_language(language)  # pyright: ignore[reportCallIssue]
     table = encoder.model.get_input_embeddings().get_parameter("weight").detach().cpu().numpy()
-    texts = dict.fromkeys(str(tokenizer.decode([number])).strip() for number in range(len(tokenizer)))
-    words = [text for text in texts if is_word(text)]
-    split = split_words([[word] for word in words], tokenizer)
-    unknown = tokenizer.unk_token_id
-    whole = {word: int(subwords.ids[0]) for word, subwords in zip(words, split, strict=True) if len(subwords.ids) == 1}
-    whole = {word: number for word, number in whole.items() if number != unknown}
+    whole = _whole_words(encoder.tokenizer, len(encoder.tokenizer))
     if not whole:
         raise RequestError(f"the vocabulary of {encoder.name} has no subword that is a whole word")
     rows = table[list(whole.values())]
     vectors, counts = rows[None].astype(np.float32), np.ones(len(whole))
     return WordVectors(tuple(whole), vectors, (0,), encoder.given_name, language, counts, encoder.columns)
+
+
+@lru_cache(maxsize=2)
+def _whole_words(tokenizer: "PreTrainedTokenizerBase", size: int) -> Mapping[str, int]:
+    """Words that are one subword -> its id; kept for a tokenizer of a size, as languages and seeds often share one."""
+    texts = dict.fromkeys(str(tokenizer.decode([number])).strip() for number in range(size))
+    words = [text for text in texts if is_word(text)]
+    split = split_words([[word] for word in words], tokenizer)
+    unknown = tokenizer.unk_token_id
+    whole = {word: int(subwords.ids[0]) for word, subwords in zip(words, split, strict=True) if len(subwords.ids) == 1}
+    return MappingProxyType({word: number for word, number in whole.items() if number != unknown})
 
 
 @inference()

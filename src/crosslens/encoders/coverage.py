@@ -1,11 +1,13 @@
 """Vocabulary coverage: unknown words, split words and fertility of a text."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import count_words, cut_words
+from crosslens.data.sentence import Text
+from crosslens.data.subwords import word_prefix
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import cut_subwords
 from crosslens.errors import DataError
@@ -56,4 +58,6 @@ def measure_coverage(encoder: Encoder, corpus: Corpus) -> Coverage:
 def fertility(encoder: Encoder, corpus: Corpus) -> float | None:
     """Compute the number of subwords per word, with lone word-start marks; None for text without words to count."""
     words = count_words(corpus)
+    if word_prefix(encoder.for_language(corpus.language).tokenizer) is None:  # its subwords belong to no single word
+        corpus = replace(corpus, items=tuple(Text((item.text,)) for item in corpus))
     return sum(len(subwords.ids) for subwords in cut_subwords(encoder, corpus)) / words if words else None

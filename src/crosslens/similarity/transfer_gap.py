@@ -328,6 +328,8 @@ def _correlated(
                 excluded = {target: _unpaired(cell, by_target[target]) for target, cell in outcomes.items()}
             points, scores, similarities = (_means(each, excluded) for each in (gaps.points, gaps.scores, by_target))
             correlated = points if asked.outcome == "gap" else scores
+            if excluded and not correlated.keys() & similarities.keys():
+                _refuse_seeds(outcomes, by_target)
             yield Correlated(
                 task,
                 source,
@@ -350,6 +352,21 @@ def _unpaired(outcome: Cell, similarity: Cell) -> frozenset[int | None]:
     """Seeds that only one side has, of two sides that are both known by seed."""
     by_seed = (outcome.by_seed, similarity.by_seed)
     return outcome.minus(similarity).excluded if all(side and None not in side for side in by_seed) else frozenset()
+
+
+def _refuse_seeds(outcomes: Mapping[str, Cell], similarities: Mapping[str, Cell]) -> None:
+    """Raise an error if no seed has both a score and a similarity of a language that has both."""
+    common = [target for target, cell in outcomes.items() if cell.by_seed and similarities[target].by_seed]
+    if common:
+        scored, compared = (
+            ", ".join(map(str, sorted({seed for target in common for seed in cells[target].by_seed}, key=str)))
+            for cells in (outcomes, similarities)
+        )
+        raise RequestError(
+            "the scores and the similarities of fine-tuned models have no seed in common: the scores are of"
+            f" {scored}, the similarities of {compared}",
+            hint="compare the models that were scored",
+        )
 
 
 def _means(of_targets: Mapping[str, Cell], excluded: Mapping[str, Container[int | None]]) -> dict[str, float]:

@@ -6,6 +6,7 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.report.conditions.interventions import before_training, interventions
+from crosslens.report.significance import significance_of
 from crosslens.report.tables import all_tables
 from crosslens.results.record import Record, Results
 
@@ -147,3 +148,18 @@ def test_models_of_several_recipes_have_groups_of_their_own():
         "pos, accuracy, large, source en": [-3.0, -3.0],
         "pos, accuracy, small, source en": [-40.0, -40.0],
     }
+
+
+def test_a_mean_over_corpora_of_the_source_language_is_said_to_have_no_interval():
+    ranges = [replace(record, low=record.value - 1, high=record.value + 1) for record in RESULTS]
+    seeds = [replace(record, seed=seed) for record in ranges for seed in (1, 2)]
+    second = [replace(record, corpus="ud/en_ewt:test") for record in seeds if record.target == "en"]
+    for records, is_noted in ((seeds, False), ([*seeds, *second], True)):
+        results = Results.of(records)
+        (table,) = interventions(results, significance=significance_of(results))
+        assert ("Means over several corpora of the source language have no interval" in table.caption) is is_noted
+        ((_, rows),) = table.groups.items()
+        assert (rows[0].cells[0].interval is None) is is_noted
+        assert rows[1].cells[0].interval is not None
+    (plain,) = interventions(Results.of([*seeds, *second]))
+    assert "no interval" not in plain.caption

@@ -60,3 +60,16 @@ def test_a_layer_of_one_direction_is_no_mean_over_both():
     assert whole.caption.endswith("percent, mean over both directions.")
     (words,) = retrieval(Results.of([retrieved("fr", 60.0)]))
     assert (words.caption, words.notes) == ("Precision of word translation by layer (0: embeddings), percent.", ())
+
+
+def test_words_of_both_directions_are_said_to_be_averaged():
+    there = retrieved("fr", 60.0)
+    back = replace(
+        there, encoder="mono-fr", source="fr", target="en", value=40.0, settings="against=mono-en method=cosine"
+    )
+    (table,) = retrieval(Results.of([there, back]))
+    assert [cell.value for cell in table.cells] == [50.0]
+    assert table.caption.endswith("percent, mean over both directions.")
+    (mixed,) = retrieval(Results.of([there, back, retrieved("de", 30.0)]))
+    assert [(cell.value, cell.note) for cell in mixed.cells] == [(50.0, None), (30.0, 1)]
+    assert (mixed.notes, mixed.caption[-25:]) == (("only en to de",), "where both were measured.")

@@ -17,6 +17,11 @@ CAPTION = (
     " fine-tuned model, without training it again."
 )
 
+WITHOUT_INTERVAL = (
+    " Means over several corpora of the source language have no interval: the summary of a study has intervals of each"
+    " corpus, and of the mean over other languages."
+)
+
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 """A dose in the name of a treatment."""
 
@@ -46,7 +51,8 @@ def interventions(results: Results, *, significance: Significance | None = None)
             ]
         if rows:
             groups[block.heading] = (*groups.get(block.heading, ()), *rows)
-    return [Table("interventions", CAPTION, head, groups, tuple(notes.texts))]
+    several = significance is not None and any(len(block.same) > 1 for block in blocks)
+    return [Table("interventions", CAPTION + WITHOUT_INTERVAL * several, head, groups, tuple(notes.texts))]
 
 
 def changed_row(

@@ -52,7 +52,7 @@ class Line:
         baseline: name of the baseline, or "" for the measurement itself.
         state: encoder and state of a similarity; None for anything else.
         languages: source and target of a similarity or retrieval.
-        one_direction: layer -> source and target, of means over directions that only one of two was measured in.
+        directions: layer -> every source and target that the value is a mean over.
     """
 
     group: str
@@ -61,7 +61,7 @@ class Line:
     baseline: str = ""
     state: State | None = None
     languages: tuple[str, str] | None = None
-    one_direction: Mapping[Any, tuple[str, str]] = field(default_factory=dict)
+    directions: Mapping[Any, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -141,17 +141,24 @@ def retrieval(results: Results) -> list[Table]:
     tables = []
     for level in LEVELS:
         lines = retrieval_lines(results, level)
-        caption = f"Precision of {names[level]} by layer (0: embeddings), percent{over_directions(level, lines)}."
+        caption = f"Precision of {names[level]} by layer (0: embeddings), percent{over_directions(lines)}."
         tables += _table(level, caption + _explained(lines), lines, "score")
     return tables
 
 
-def over_directions(level: str, lines: Sequence[Line]) -> str:
-    """The part of a caption on the directions of retrieval: sentences are retrieved in both, and averaged."""
-    if level != "sentences":
+def over_directions(lines: Sequence[Line]) -> str:
+    """The part of a caption on the directions of retrieval, which are averaged."""
+    every = [directions for line in lines for directions in line.directions.values()]
+    if not any(len(directions) > 1 for directions in every):
         return ""
-    where = " where both were measured" if any(line.one_direction for line in lines) else ""
+    where = " where both were measured" if any(map(_only, every)) else ""
     return f", mean over both directions{where}"
+
+
+def _only(directions: Sequence[tuple[str, str]]) -> str | None:
+    """The note of a value of one direction, in a table of means over both."""
+    source, target = directions[0]
+    return f"only {source} to {target}" if len(directions) == 1 and source != target else None
 
 
 def retrieval_lines(results: Results, level: str) -> list[Line]:
@@ -178,7 +185,7 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
         )
         for retrieved, record in read
     )
-    return _gather(entries, directions=2 if level == "sentences" else 1)
+    return _gather(entries)
 
 
 def _model(record: cells.Row) -> list[str]:
@@ -346,9 +353,10 @@ def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[T
         return []
     ordered = sorted(layers, key=lambda layer: -1 if layer is None else layer)
     notes = Notes()
+    averaged = over_directions(lines)
     groups: dict[str, tuple[Row, ...]] = {}
     for line in lines:
-        only = {layer: f"only {source} to {target}" for layer, (source, target) in line.one_direction.items()}
+        only = {layer: _only(directions) for layer, directions in line.directions.items()} if averaged else {}
         values = tuple(
             cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes, note=only.get(layer)) for layer in ordered
         )
@@ -378,13 +386,8 @@ def _told_apart(entries: Sequence[Entry]) -> Iterator[Entry]:
         yield group, ", ".join([label, *words]), baseline, record
 
 
-def _gather(records: Iterable[Entry], *, directions: int = 1) -> list[Line]:
-    """Records of one group, label and baseline as a line: mean over directions and heads, seed by seed.
-
-    Args:
-        records: records with their places.
-        directions: number of directions that two languages are measured in.
-    """
+def _gather(records: Iterable[Entry]) -> list[Line]:
+    """Records of one group, label and baseline as a line: mean over directions and heads, seed by seed."""
     kept: dict[tuple[str, str, str], dict[Layer, dict[tuple, dict[tuple, float]]]] = {}
     languages: dict[str, tuple[str, str]] = {}
     for group, label, baseline, record in _told_apart(list(records)):
@@ -407,12 +410,7 @@ def _gather(records: Iterable[Entry], *, directions: int = 1) -> list[Line]:
             {layer: mean_of([_over_heads(by_head) for by_head in sides.values()]) for layer, sides in layers.items()},
             baseline,
             languages=languages[group],
-            one_direction={
-                layer: (source, target)
-                for layer, sides in layers.items()
-                for source, target, _ in list(sides)[:1]
-                if len(sides) < directions and source != target
-            },
+            directions={layer: list(dict.fromkeys(side[:2] for side in sides)) for layer, sides in layers.items()},
         )
         for (group, label, baseline), layers in sorted(
             kept.items(), key=lambda item: (groups.index(item[0][0]), order.index(item[0][:2]), ORDER.index(item[0][2]))

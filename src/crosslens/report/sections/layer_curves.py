@@ -57,7 +57,7 @@ def _probes(results: Results) -> list[Section]:
 
 def _retrieval(results: Results, level: str) -> list[Section]:
     lines = [line for line in retrieval_lines(results, level) if _has_layers(line)]
-    mean = over_directions(level, lines)
+    mean = over_directions(lines)
     note = f"Precision of nearest neighbours among translations by layer, percent{mean}.{_explained(lines)}"
     return _section(level, f"{MEASURED[level]} by layer", note, lines, axis="precision, percent")
 
