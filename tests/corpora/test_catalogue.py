@@ -247,7 +247,8 @@ def test_raw_text_is_read_from_the_first_folder_that_has_it(tmp_path, monkeypatc
             (tmp_path / folder / "raw" / f"{language}.txt").write_text(f"{folder} {language}\n", "utf-8")
     monkeypatch.setenv("CROSSLENS_DATA", str(tmp_path / "set"))
     for data, expected in ((tmp_path / "given", ["given en", "set fr"]), (None, ["set en", "set fr"])):
-        assert [load_text(f"raw/{language}", data=data)[0].text for language in ("en", "fr")] == expected
+        for names in (("raw/en", "raw/fr"), ("en=raw/en", "fr=raw/fr"), ("raw/en[:1]", "raw/fr[:1]")):
+            assert [load_text(name, data=data)[0].text for name in names] == expected
 
 
 def test_a_folder_of_the_same_name_does_not_hide_raw_text(tmp_path, monkeypatch):

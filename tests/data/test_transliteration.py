@@ -227,3 +227,16 @@ def test_the_old_form_joins_what_is_in_its_column(tmp_path):
     assert (text, end) == ("# text = b b|bc\n", "\n")
     assert [line.split("\t")[1] for line in after] == ["b", "b|b", "c"]
     assert [line.split("\t")[9] for line in after] == ["Original=a\n", "SpaceAfter=No|Original=a&#124;a\n", "_\n"]
+
+
+def test_only_a_text_without_any_changed_item_is_refused(tmp_path):
+    path = table(tmp_path, "a\tb\n")
+    half = Corpus((Sentence(("a",)), Sentence(("c",))), "mine", "ug")
+    assert [item.words for item in transliterate(half, str(path)).sentences] == [("b",), ("c",)]
+    with pytest.raises(RequestError, match="changes no word of mine"):
+        transliterate(half[1:], str(path))
+
+
+def test_a_word_of_which_only_invisible_characters_would_be_left_stays(tmp_path):
+    path = table(tmp_path, "a\t\u200d\nb\tx\n")  # a zero-width joiner
+    assert transliterate(sentence("aa", "ab"), str(path))[0].words == ("aa", "\u200dx")

@@ -100,3 +100,19 @@ def test_a_surname_follows_its_first_name_at_once(grammar):
                 assert order.index(place) == order.index(node.head) + 1
                 names += 1
     assert names > 10
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda grammar: grammar.order)
+def test_obliques_stand_beyond_the_object_and_complement_clauses_last(grammar):
+    seen = {"obj": 0, "ccomp": 0}
+    for tree in TREES:
+        order = grammar.linear(tree)
+        place = {tree[number].relation: at for at, number in enumerate(order) if tree[number].head == 0}
+        if {"obl", "obj"} <= place.keys():
+            beyond = place["obl"] > place["obj"]
+            assert beyond == (grammar.order.index("O") > grammar.order.index("V"))
+            seen["obj"] += 1
+        if "ccomp" in place:
+            assert all(place["ccomp"] > place[other] for other in place.keys() & {"nsubj", "obl", "advmod", "aux"})
+            seen["ccomp"] += "obl" in place
+    assert min(seen.values()) > 0

@@ -1,5 +1,8 @@
 """Settings of an adaptation: what each of them decides."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -107,3 +110,16 @@ def test_the_seed_draws_a_head_that_is_missing(begin, tiny_bert):
 def test_blocks_are_no_longer_than_what_the_encoder_reads(begin, masked_bert):
     _, _, batches, _ = begin(length=500)
     assert batches(0)[1].shape[1] == load_encoder(masked_bert).capacity
+
+
+def test_the_defaults_are_the_documented_ones():
+    reference = (Path(__file__).parents[2] / "docs" / "reference.md").read_text("utf-8")
+    table = reference.partition("\n## Adaptation\n")[2].partition("\n## ")[0]
+    defaults = Adaptation().model_dump()
+    compared = set()
+    for names, numbers in re.findall(r"^\| (`[^|]+`) \| (\d[^|]*) \|", table, re.MULTILINE):
+        settings = re.findall(r"`(\w+)`", names)
+        values = [defaults[name] for name in settings] if settings != ["masking"] else [*defaults["masking"].values()]
+        assert [float(number) for number in numbers.split(", ")] == values
+        compared |= {*settings}
+    assert compared == {*defaults} - {"precision", "freeze"}  # which have no number

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crosslens.errors import RequestError
-from crosslens.results.chart import compared_scores, pair_cells, row_names, similarity_chart
+from crosslens.results.chart import State, compared_scores, pair_cells, row_names, similarity_chart
 from crosslens.results.layer_profile import SAME, TARGET, ZERO_SHOT, layer_profile
 from crosslens.results.record import Results
 from made_records import score
@@ -94,3 +94,8 @@ def test_records_that_no_chart_shows_are_not_called_absent():
     with pytest.raises(RequestError, match="these results are precision@1 of words identity") as refused:
         Results.of([row]).plot()
     assert "crosslens report" in refused.value.hint
+
+
+def test_a_state_names_its_encoder_where_there_are_several():
+    assert State("", "pretrained").name == "pretrained"
+    assert State("e5", "pretrained").name == "e5: pretrained"

@@ -190,3 +190,15 @@ def test_bars_of_unequal_numbers_of_seeds_name_both_ends():
     assert layer_profile(of_single_languages.filter(target=["fr", "中文"]), source="en").bars == (
         "bars: lowest and highest of 2 seeds"
     )
+
+
+def test_numbers_stand_between_the_axis_and_their_marks():
+    """A figure is about half as wide as the font, which has 11 pixels, is high."""
+    import vl_convert
+
+    chart = profile_chart([layer_profile(records(), source="en")])
+    labels = re.findall(
+        r"translate\(([-\d.]+),[-\d.]+\)[^<]*>(−[12]0\.8)</text>", vl_convert.vegalite_to_svg(chart.to_json())
+    )
+    assert {text for _, text in labels} == {"−10.8", "−20.8"}
+    assert all(float(right) >= 11 / 2 * len(text) for right, text in labels)

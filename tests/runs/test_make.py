@@ -11,11 +11,14 @@ from crosslens.encoders import matmul
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.encoders.models.held_weights import has_int8
+from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.runs import make
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.make import begin, describe_encoder
-from crosslens.runs.run import EncoderRef, EncoderRun
+from crosslens.runs.make import begin, describe_encoder, make_encoder
+from crosslens.runs.question import CorpusRef, Perplexity
+from crosslens.runs.run import AdaptRun, EncoderRef, EncoderRun
 from toy_architectures import fresh
+from toys import SENTENCES
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float32"])
@@ -68,3 +71,15 @@ def test_an_encoder_that_stays_is_loaded_once(tiny_bert, monkeypatch):
     for _ in range(2):
         describe_encoder(f"{tiny_bert}/", "cpu", condition=Condition())
     assert len(loaded) == 1
+
+
+def test_a_perplexity_is_recorded_with_the_text_and_its_digest(encoder, tmp_path):
+    (tmp_path / "fr.txt").write_text("\n".join(SENTENCES["fr"] * 4), "utf-8")
+    corpora, name = Corpora(), f"fr={tmp_path / 'fr.txt'}"
+    text, base = CorpusRef(name, corpora.text(name).digest), EncoderRef(encoder.name, "bert", encoder.digest)
+    run = AdaptRun(base, Adaptation(epochs=1, length=16), "fr", text, Condition(start="adapted"))
+    _, results = make_encoder(run, tmp_path / "adapted", corpora, device="cpu")
+    (record,) = results
+    assert (record.measure, record.metric, record.state) == ("perplexity", "perplexity", "pretrained")
+    assert (record.target, record.corpus, record.corpus_digest) == ("fr", name, text.digest)
+    assert (record.seed, record.depth, record.question) == (1, encoder.depth, Perplexity().id)

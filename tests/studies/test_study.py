@@ -236,3 +236,13 @@ def test_a_study_is_never_changed():
     study = Study(name="mine", encoder="e", data="lab")
     with pytest.raises(ValueError):
         study.name = "yours"
+
+
+def test_dev_data_are_read_where_any_rule_of_selection_needs_them():
+    small = find_recipe("small", "pos", {})
+
+    def reads(**settings):
+        return Study(name="mine", encoder="e", data="lab", **settings).reads_dev(small)
+
+    assert reads(select=[{"rule": "best"}, {"rule": "last"}])
+    assert not reads(select=[{"rule": "last"}, {"rule": "best", "oracle": "mean"}])

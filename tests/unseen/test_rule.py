@@ -58,6 +58,10 @@ def test_rules_are_written_and_read(tmp_path):
     assert again.provenance == rule.provenance
     assert [its.score for its in again.measured] == pytest.approx([its.score for its in rule.measured], abs=0.01)
     assert again.error == pytest.approx(rule.error, abs=0.05)
+    lines = (tmp_path / "rule.csv").read_text("utf-8").splitlines()
+    decimals = [[len(number.partition(".")[2]) for number in line.split(",")[3:]] for line in lines if line[0] == "l"]
+    numbers = len(FEATURES)
+    assert [max(column) for column in zip(*decimals[1:], strict=True)] == [2, 0, *[4] * numbers]
     complete = Rule(rule.measured, Provenance("an encoder: small", "abc", "pos", "one seed", "l1 l2"))
     write_rule(complete, tmp_path / "complete.csv")
     assert read_rule(tmp_path / "complete.csv").provenance == complete.provenance

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel, join
-from crosslens.data.sentence import Sentence, Text, Where
+from crosslens.data.sentence import Sentence, Text
 from crosslens.digests import stream_seed
 from crosslens.errors import RequestError, suggest
 from crosslens.lab.grammar import KINDS, Tree
@@ -163,7 +163,7 @@ class Laboratory:
         # Structures are drawn first, then words: to be a prefix, a smaller corpus draws as many structures.
         sampled = self._sample(split, *stream, count=max(count, SIZES[split]), first=count)
         for number, (tree, concepts, marks) in enumerate(sampled):
-            items.append(self._sentence(language, grammar, tree, concepts, marks, f"{prefix}-{number + 1:05}", name))
+            items.append(self._sentence(language, grammar, tree, concepts, marks, f"{prefix}-{number + 1:05}"))
         return Corpus(tuple(items), name, language, split)
 
     def parallel(self, languages: Sequence[str] | None = None, *, sentences: int | None = None) -> Parallel:
@@ -331,7 +331,7 @@ class Laboratory:
         return generator.integers(len(self.structures(split)), size=count), generator
 
     def _sentence(
-        self, language: str, grammar: Language, tree: Tree, concepts: np.ndarray, marks: np.ndarray, id: str, name: str
+        self, language: str, grammar: Language, tree: Tree, concepts: np.ndarray, marks: np.ndarray, id: str
     ) -> Sentence:
         order = grammar.linear(tree)
         forms, lemmas = self._forms(language), self._lexicon(language)
@@ -363,7 +363,6 @@ class Laboratory:
             relations=relations,
             entities=_entities(tree, order),
             id=id,
-            where=Where(name, 1),
             lines=(*lines, "\n"),
         )
 

@@ -123,6 +123,11 @@ REFUSED = {
     "a range backwards": (block("1-0\tx" + "\t_" * 8, *PLAIN), 1, "unexpected id '1-0'"),
     "an empty node out of place": (block(PLAIN[0], "5.1\tx" + "\t_" * 8, PLAIN[1]), 2, "unexpected id '5.1'"),
     "a head out of range": (block(WORD.format(1, "x", "X", 9, "root")), 1, "head 9 is outside the sentence of 1 words"),
+    "one head of two out of range": (
+        block(PLAIN[0], WORD.format(2, "x", "X", 3, "dep")),
+        2,
+        "head 3 is outside the sentence of 2 words",
+    ),
     "a head of 5,000 digits": (
         block(WORD.format(1, "x", "X", "9" * 5000, "root")),
         1,

@@ -12,11 +12,14 @@ def test_it_reads_a_weighted_mean_of_all_layers_forwards_and_backwards_without_p
     features.trained.eval()
     weights = torch.tensor([0.5, -1.0, 2.0, 0.0, 1.0])
     lstm = nn.LSTM(encoder.width, 6, 2, bidirectional=True, batch_first=True)
-    ids, mask = torch.tensor([[2, 60, 61, 62, 3], [2, 63, 3, 0, 0]]), torch.tensor([[1] * 5, [1, 1, 1, 0, 0]])
+    # The batch is padded beyond its longest sentence.
+    ids = torch.tensor([[2, 60, 61, 62, 3, 0], [2, 63, 3, 0, 0, 0]])
+    mask = torch.tensor([[1] * 5 + [0], [1, 1, 1, 0, 0, 0]])
     with torch.no_grad():
         features.readout.mixture.copy_(weights)
         lstm.load_state_dict(features.readout.lstm.state_dict())
         read = features.states(ids, mask)
+        assert read.shape == (*ids.shape, 12)
         shares = weights.exp() / weights.exp().sum()
         for row, length in enumerate(mask.sum(1).tolist()):
             layers = layer_outputs(encoder, ids[[row], :length], mask[[row], :length])

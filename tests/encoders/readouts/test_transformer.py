@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from crosslens.encoders.encoder import layer_outputs
-from crosslens.encoders.readouts.transformer import as_tower, rotated
+from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
 
 
 def unit(states):
@@ -36,3 +36,12 @@ def test_it_reads_unit_vectors_times_the_root_of_the_width_without_padding(encod
                 states = unit(states - mean)
             expected = by_torch(torch.tensor(states @ matrix * encoder.width**0.5).float())[0]
             torch.testing.assert_close(read[row, :length], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_matrices_begin_as_in_bert_and_all_differ():
+    """Its standard deviation of 0.02, at its width of 768."""
+    readout = TransformerReadout(0, 768, 12, 768, 2, 0.1)
+    matrices = [parameter.detach() for parameter in readout.stack.parameters() if parameter.ndim > 1]
+    assert len(matrices) == 2 * 4
+    assert [float(each.std()) for each in matrices] == pytest.approx([0.02] * 8, rel=0.03)
+    assert not torch.equal(matrices[0], matrices[4])

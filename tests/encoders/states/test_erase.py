@@ -179,3 +179,11 @@ def test_without_a_corpus_it_is_refused(encoder):
         part.apply(encoder, seed=1)
     with pytest.raises(RequestError, match=r"input should be .random"):
         Condition.read({"erase": "1", "erase_control": "other"})
+
+
+def test_only_the_control_has_a_seed_that_is_not_the_models():
+    """The means of the languages are the same under any seed."""
+    for control, named in ((None, None), ("random", 2)):
+        (part,) = Condition(erase="2.output", erase_control=control).interventions
+        assert part.drawn_with(2, own=1).seed == named
+        assert part.drawn_with(1, own=1).seed is None

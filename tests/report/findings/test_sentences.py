@@ -180,3 +180,6 @@ def test_translations_are_those_of_pretrained_references():
     )
     assert "in the untrained encoder it is 0.30 and 0.30" in text
     assert findings(Results.of(record for record in records if record.layer == 0)) == []
+    of_one_pair = [replace(record, seed=1 + record.layer) for record in records if record.target == "fr"]
+    of_other_seeds = [replace(record, seed=3) for record in records if record.target == "de"]
+    assert findings(Results.of([*of_one_pair, *of_other_seeds])) == []  # no layer has the seeds of both

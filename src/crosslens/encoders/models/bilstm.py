@@ -69,7 +69,6 @@ class BilstmConfig(PreTrainedConfig):
     """
 
     model_type = "bilstm"
-    pad_token_id: int = 0
 
     def __init__(
         self,

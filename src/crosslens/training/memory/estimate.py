@@ -37,7 +37,8 @@ class TrainingMemory:
         gradients: gradients of the trained parameters.
         optimiser: AdamW's two moments of the trained parameters.
         activations: what the forward pass of a micro-batch keeps for the backward pass.
-        working: largest intermediate results of the backward pass, with a weight in eight bits made float32.
+        working: largest intermediate results of the backward pass.
+        dense: the largest weight in eight bits, made float32 while its layer computes.
         merged: copies of weights that a low-rank update is added to, after the last step.
     """
 
@@ -46,13 +47,14 @@ class TrainingMemory:
     optimiser: int
     activations: int
     working: int
+    dense: int = 0
     merged: int = 0
 
     @property
     def peak(self) -> int:
         """Bytes at the peak, if gradients of earlier micro-batches are held while activations are."""
         held = self.weights + self.gradients + self.optimiser
-        return held + max(self.activations + self.working, self.merged)
+        return held + max(self.activations + self.working + self.dense, self.merged)
 
     def of_share(self, share: float) -> "TrainingMemory":
         """Return the memory of a smaller micro-batch, of this share of its size."""
@@ -99,8 +101,7 @@ def training_memory(encoder: Encoder, recipe: Recipe, *, length: int) -> Trainin
     named = encoder.model.named_parameters()
     updated = (parameter for name, parameter in named if name.endswith(".base_layer.weight"))  # as PEFT names them
     merged = _bytes(parameter for parameter in updated if not isinstance(parameter, Int8Weight))
-    working = 2 * largest + made_dense
-    return TrainingMemory(weights, trained, 2 * trained, activations, working=working, merged=merged)
+    return TrainingMemory(weights, trained, 2 * trained, activations, 2 * largest, dense=made_dense, merged=merged)
 
 
 def memory_warning(encoder: Encoder, recipe: Recipe, *, length: int) -> str | None:
