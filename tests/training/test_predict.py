@@ -58,7 +58,8 @@ def test_gold_tags_that_a_parser_reads_are_needed_for_predictions_too(encoder, t
 
 
 @pytest.mark.parametrize(
-    ("task", "column"), [("pos", 3), (Parsing(arc_size=8, relation_size=8), 6), (Parsing(arc_size=8, relation_size=8), 7)]
+    ("task", "column"),
+    [("pos", 3), (Parsing(arc_size=8, relation_size=8), 6), (Parsing(arc_size=8, relation_size=8), 7)],
 )
 def test_a_half_annotated_treebank_is_completed(encoder, toy, tmp_path, task, column):
     model = finetune(encoder, task, train=toy(), recipe=FAST.model_copy(update={"epochs": 1}))
