@@ -80,7 +80,7 @@ def test_a_treebank_without_the_annotation(run, tiny_bert, tmp_path):
     (tmp_path / "raw.conllu").write_text("1\ta" + "\t_" * 8 + "\n\n")
     status, _, said = finetune(run, tiny_bert, test="raw.conllu")
     assert status == 2
-    assert "raw.conllu:1: raw.conllu has no upos" in said
+    assert "crosslens: raw.conllu has no UPOS tags\n" in said
     (tmp_path / "empty.conllu").write_text("")
     status, _, said = finetune(run, tiny_bert, test="empty.conllu")
     assert (status, "empty.conllu: contains no sentences" in said) == (2, True)
