@@ -14,6 +14,7 @@ def test_a_kept_model_is_evaluated_predicts_and_is_scored(run, tiny_bert, treeba
     status, shown, _ = run("evaluate", "out/model", "--test", "ud/fr_pud", "--out", "again", "--device", "cpu")
     assert status == 0
     assert "ud/fr_pud:test" in shown
+    assert shown.splitlines()[-1] == "again/results.csv has intervals and signatures"
     first = [row for row in rows_of("out/results.csv") if row["target"] == "fr"]
     second = rows_of("again/results.csv")
     assert first[0]["value"] == second[0]["value"]
