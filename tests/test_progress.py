@@ -36,6 +36,9 @@ def test_whatever_listens_is_a_progress():
     [
         (Update("planning"), "planning"),
         (Update("reading", 0, 4, "corpora", "fr"), "reading: 0 of 4 corpora, fr"),
+        (Update("reading", 0, 1, "corpora", "fr"), "reading: 0 of 1 corpus, fr"),
+        (Update("comparing", 1, None, "pairs"), "comparing: 1 pair"),
+        (Update("comparing", 1, 3, "pairs"), "comparing: 1 of 3 pairs"),
         (Update("downloading", 5 << 20, 600 << 20, "bytes"), "downloading: 5 of 600 MB"),
         (Update("downloading", 5 << 20, None, "bytes"), "downloading: 5 MB"),
         (Update("pretraining", 1200, 20000, "steps"), "pretraining: 1,200 of 20,000 steps"),

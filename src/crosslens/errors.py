@@ -80,8 +80,13 @@ class CrosslensWarning(UserWarning):
     """A result that may not be what was wanted; the command line prints its message as one line."""
 
 
-def suggest(wrong: str, known: Iterable[str]) -> str:
+def suggest(wrong: str, known: Iterable[str], *, otherwise: str | None = None) -> str:
     """Suggest the known names closest to an unknown one, whatever their case, or list known names if none is close.
+
+    Args:
+        wrong: the unknown name.
+        known: the known names.
+        otherwise: hint if none is close, instead of the list.
 
     >>> suggest("ud/fr_pdu", ["ud/fr_pud", "ud/en_ewt"])
     "did you mean 'ud/fr_pud'?"
@@ -89,6 +94,8 @@ def suggest(wrong: str, known: Iterable[str]) -> str:
     "did you mean 'pos'?"
     >>> suggest("x", ["spearman", "pearson"])
     'known: pearson, spearman'
+    >>> suggest("x", ["spearman", "pearson"], otherwise="give a correlation")
+    'give a correlation'
     """
     names = sorted(known)
     by_folded: dict[str, list[str]] = {}
@@ -98,4 +105,6 @@ def suggest(wrong: str, known: Iterable[str]) -> str:
     near = [name for fold in folded for name in by_folded[fold]][:3]
     if near:
         return "did you mean " + " or ".join(repr(name) for name in near) + "?"
+    if otherwise is not None:
+        return otherwise
     return "known: " + ", ".join(names[:20]) + (", …" if len(names) > 20 else "") if names else "none is known"

@@ -14,6 +14,9 @@ from typing import Protocol, runtime_checkable
 
 MEGABYTE = 1 << 20
 
+_SINGULAR = {"corpora": "corpus"}
+"""Unit -> its singular, if that is not the unit without s."""
+
 
 @dataclass(frozen=True, slots=True)
 class Update:
@@ -46,6 +49,8 @@ class Update:
             done, total, unit = done // MEGABYTE, total and total // MEGABYTE, "MB"
         if total is None and not done:
             return ""
+        if (done if total is None else total) == 1:
+            unit = _SINGULAR.get(unit, unit.removesuffix("s"))
         return " ".join(f"{done:,}{'' if total is None else f' of {total:,}'} {unit}".split())
 
     def __str__(self) -> str:

@@ -14,6 +14,7 @@ def test_a_kept_model_is_evaluated_predicts_and_is_scored(run, tiny_bert, treeba
     status, shown, _ = run("evaluate", "out/model", "--test", "ud/fr_pud", "--out", "again", "--device", "cpu")
     assert status == 0
     assert "ud/fr_pud:test" in shown
+    assert shown.splitlines()[-1] == "again/results.csv has intervals and signatures"
     first = [row for row in rows_of("out/results.csv") if row["target"] == "fr"]
     second = rows_of("again/results.csv")
     assert first[0]["value"] == second[0]["value"]
@@ -23,6 +24,9 @@ def test_a_kept_model_is_evaluated_predicts_and_is_scored(run, tiny_bert, treeba
     assert (status, "name a file that ends in .conllu" in err) == (2, True)
     assert run("predict", "out/model", gold, "--out", "p.conllu", "--device", "cpu")[0] == 0
     assert read("p.conllu")[0].heads == read(gold)[0].heads
+    (tmp_path / "half.conllu").write_text(gold.read_text("utf-8").replace("\tNOUN\t", "\t_\t"), "utf-8")
+    assert run("predict", "out/model", "half.conllu", "--out", "whole.conllu", "--device", "cpu")[0] == 0
+    assert (tmp_path / "whole.conllu").read_bytes() == (tmp_path / "p.conllu").read_bytes()
     status, shown, _ = run("score", "pos", gold, "p.conllu", "--json")
     assert status == 0
     assert json.loads(shown)["accuracy"] == pytest.approx(float(second[0]["value"]))

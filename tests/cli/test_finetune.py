@@ -25,6 +25,15 @@ def test_the_main_job(run, tiny_bert, tmp_path):
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["counts.npz", "results.csv", "run.json"]
 
 
+def test_a_test_corpus_that_is_the_training_corpus_is_reported(run, tiny_bert, treebanks):
+    (copy,) = treebanks.glob("ud/*/en_toy-ud-train.conllu")
+    status, shown, said = finetune(run, tiny_bert, test=f"en={copy},ud/fr_pud")
+    assert all(f"trained on ud/en_toy:train, {split}" in shown for split in ("train", "test"))  # a table for each split
+    warning = "is also the training corpus, so its score says nothing about new sentences"
+    assert status == 0, said
+    assert [line for line in said.splitlines() if "training corpus" in line] == [f"{copy} {warning}"]
+
+
 def test_the_same_command_gives_the_same_file(run, tiny_bert, tmp_path):
     for name in ("a", "b"):
         assert finetune(run, tiny_bert, out=name)[0] == 0
@@ -71,7 +80,7 @@ def test_a_treebank_without_the_annotation(run, tiny_bert, tmp_path):
     (tmp_path / "raw.conllu").write_text("1\ta" + "\t_" * 8 + "\n\n")
     status, _, said = finetune(run, tiny_bert, test="raw.conllu")
     assert status == 2
-    assert "raw.conllu:1: raw.conllu has no upos" in said
+    assert "crosslens: raw.conllu has no UPOS tags\n" in said
     (tmp_path / "empty.conllu").write_text("")
     status, _, said = finetune(run, tiny_bert, test="empty.conllu")
     assert (status, "empty.conllu: contains no sentences" in said) == (2, True)

@@ -33,7 +33,7 @@ def test_a_corpus_without_the_probed_annotation_is_refused_before_the_encoder_is
         tmp_path / "bare.conllu",
     )
     status, _, said = run(*asked, "--out", tmp_path / "out")
-    assert (status, "has no upos" in said, "no/such/encoder" in said) == (2, True, False), said
+    assert (status, "has no UPOS tags" in said, "no/such/encoder" in said) == (2, True, False), said
 
 
 def test_a_fine_tuned_model_is_recorded_as_one(run, tiny_bert, treebanks, tmp_path):

@@ -157,6 +157,19 @@ def test_wrong_names(treebanks, name, message):
         load_corpus(name, data=treebanks)
 
 
+def test_a_missing_file_is_named_without_its_language_and_a_like_one_is_suggested(tmp_path):
+    for name in ("test.conllu", "Raw.txt"):
+        (tmp_path / name).touch()
+    for wrong, hint in (
+        ("tst.conllu", "did you mean 'test.conllu'?"),
+        ("nowhere.iob2", "give a file, or a name such as ud/en_ewt:train"),
+    ):
+        with pytest.raises(DataError) as refused:
+            load_corpus(f"wo={tmp_path / wrong}[:3]")
+        assert refused.value.message == f"corpus file '{tmp_path / wrong}' not found"
+        assert refused.value.hint == hint
+
+
 def test_a_link_that_leads_to_itself_is_named(tmp_path):
     (tmp_path / "x.conllu").symlink_to(tmp_path / "x.conllu")
     with pytest.raises(DataError, match="is a symbolic link that leads nowhere"):

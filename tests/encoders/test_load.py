@@ -257,6 +257,17 @@ def test_a_hub_name_is_found_in_the_cache_without_the_network(tiny_bert, tmp_pat
     assert shown.stdout.splitlines() == [f"someone/tiny 4 {digest}", f"tiny 4 {digest}"], shown.stderr
 
 
+def test_a_hub_that_cannot_be_reached_is_asked_once(tmp_path):
+    """`runs/adapted` may be a missing folder or a name on the hub."""
+    environment = os.environ | {"HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "", "HF_ENDPOINT": "http://127.0.0.1:9"}
+    command = [sys.executable, "-m", "crosslens", "encoders", "show", "runs/adapted"]
+    shown = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=120)
+    first, hint = shown.stderr.splitlines()
+    assert first.startswith("crosslens: encoder 'runs/adapted' not found: neither a folder nor in the local cache")
+    assert "the download failed" in first
+    assert "give a folder" in hint
+
+
 def test_every_subword_of_the_tokenizer_needs_an_embedding(tmp_path):
     tokenizer = word_piece()
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}

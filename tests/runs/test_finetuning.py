@@ -22,7 +22,7 @@ def test_data_without_annotation_are_refused_before_an_encoder_is_loaded(treeban
     monkeypatch.setattr(finetuning, "check_encoder", lambda _: None)
     monkeypatch.setattr(finetuning, "describe_encoder", lambda *_: pytest.fail("an encoder was loaded"))
     monkeypatch.setattr(finetuning, "train_model", lambda *_, **__: pytest.fail("training began"))
-    with pytest.raises(DataError, match=r"plain\.txt.*has no upos"):
+    with pytest.raises(DataError, match=r"plain\.txt.*has no UPOS tags"):
         finetune_and_evaluate("nowhere", "pos", **names(tmp_path, unannotated), data=str(treebanks))
 
 

@@ -282,7 +282,7 @@ def test_what_the_data_do_not_have_is_told_before_anything_runs(study, treebanks
     for role, value in (("train", str(plain)), ("dev", str(plain)), ("tests", ["ud/fr_pud", str(plain)])):
         source = Source(**{"train": "ud/en_toy", "dev": "ud/en_toy:dev", "tests": ("ud/en_pud",), role: value})
         unlabelled = {"data": Data(tasks={"pos": {"en": source}}), "select": (Selection(rule="best"),)}
-        with pytest.raises(DataError, match=r"\.txt has no upos"):
+        with pytest.raises(DataError, match=r"\.txt has no UPOS tags"):
             run(study.model_copy(update=unlabelled), tmp_path, treebanks)
     assert Store(tmp_path).ids() == []
 

@@ -220,7 +220,7 @@ def test_a_tag_that_is_none_of_upos_is_refused_with_its_line(toy):
     old = replace(first, upos=("CONJ", *first.upos[1:]))
     with pytest.raises(DataError, match=r"en_toy-ud-train.conllu:1: the tag 'CONJ' is none of UPOS.*CCONJ"):
         task.check(replace(toy(), items=(old,)))
-    with pytest.raises(DataError, match="has no upos"):
+    with pytest.raises(DataError, match="has no UPOS tags"):
         task.check(replace(toy(), items=(replace(first, upos=None),)))
     untagged = replace(first, upos=("_", *first.upos[1:]))
     with pytest.raises(DataError, match="the tag '_' is none of UPOS"):

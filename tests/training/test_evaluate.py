@@ -103,7 +103,7 @@ def test_the_name_of_a_recipe_and_the_dev_split_of_a_named_treebank(encoder, toy
 def test_every_corpus_is_checked_before_anything_is_predicted(tagger, toy):
     bare = dataclasses.replace(toy("test"), items=(Sentence(("a", "b")),))
     seen = []
-    with pytest.raises(DataError, match="has no upos"):
+    with pytest.raises(DataError, match="has no UPOS tags"):
         evaluate(tagger, [toy("test"), bare], predicted=lambda gold, predicted: seen.append(gold))
     assert seen == []
 

@@ -194,7 +194,7 @@ def test_what_cannot_be_trained_is_refused(encoder, toy):
     with pytest.raises(RequestError, match="selects the best epoch by dev scores, but there is no dev data"):
         finetune(encoder, "pos", train=toy())
     bare = Corpus((Sentence(("a", "b")),), "bare", "en")
-    with pytest.raises(DataError, match="bare has no upos"):
+    with pytest.raises(DataError, match="bare has no UPOS tags"):
         finetune(encoder, "pos", train=bare, recipe=FAST)
     with pytest.raises(DataError, match="has no words to train on"):
         finetune(encoder, "pos", train=Corpus((), "nothing", "en"), recipe=FAST)

@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats.conllu import to_text
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.inputs import read_windows
 from crosslens.errors import DataError
 from crosslens.tasks.parsing import Parsing
+from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict, read_for
 from toy_trainings import FAST
@@ -49,10 +51,25 @@ def test_gold_tags_that_a_parser_reads_are_needed_for_predictions_too(encoder, t
     model = finetune(encoder, task, train=toy(), recipe=FAST.model_copy(update={"epochs": 1}))
     bare = [replace(sentence, heads=None, relations=None) for sentence in toy("test").sentences]
     assert len(predict(model, replace(toy("test"), items=tuple(bare)))) == len(bare)
-    for tags, message in ((None, "has no upos"), (("NN",) * len(bare[0]), "the tag 'NN' is none of UPOS")):
+    for tags, message in ((None, "the sentence has no UPOS tags, but other sentences have"), (("NN",) * len(bare[0]), "the tag 'NN' is none of UPOS")):
         strange = replace(toy("test"), items=(*bare[1:], replace(bare[0], upos=tags)))
         with pytest.raises(DataError, match=message):
             predict(model, strange)
+
+
+@pytest.mark.parametrize(
+    ("task", "column"),
+    [("pos", 3), (Parsing(arc_size=8, relation_size=8), 6), (Parsing(arc_size=8, relation_size=8), 7)],
+)
+def test_a_half_annotated_treebank_is_completed(encoder, toy, tmp_path, task, column):
+    model = finetune(encoder, task, train=toy(), recipe=FAST.model_copy(update={"epochs": 1}))
+    words = [line.split("\t") for line in to_text(toy("test")).splitlines(keepends=True)]
+    first = next(columns for columns in words if columns[0] == "1")
+    first[column] = "_"
+    (tmp_path / "half.conllu").write_text("".join("\t".join(columns) for columns in words), "utf-8")
+    assert to_text(predict(model, tmp_path / "half.conllu")) == to_text(predict(model, toy("test")))
+    with pytest.raises(DataError, match=r"half\.conllu:"):
+        evaluate(model, tmp_path / "half.conllu")
 
 
 def test_a_head_left_in_training_predicts_without_dropout(encoder, toy):

@@ -81,12 +81,14 @@ def write_results(results: "Results", out: str | Path) -> None:
 def show_results(
     results: "Results", task: "Task", *, title: str, note: str = "", form: Literal["table", "json"] = "table"
 ) -> None:
-    """Print the table of the task's metric, or all records as JSON, and warnings about the corpora."""
+    """Print the table of the task's metric for each split, or all records as JSON, and warnings about the corpora."""
     from crosslens.cli._display import print_records, print_table, say_oddities
+    from crosslens.results.pivot import of_several_splits
 
     main_scores = results.filter(metric=task.metric)
     say_oddities(main_scores)
     if form == "json":
         print_records(results)
         return
-    print_table(main_scores.table(), title=title, note=note)
+    for split, scores in main_scores.groups("split") if of_several_splits(main_scores) else [((), main_scores)]:
+        print_table(scores.table(), title=", ".join(filter(None, (title, *split))), note=note)

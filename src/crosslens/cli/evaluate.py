@@ -86,7 +86,13 @@ def command(
     with progress() as bar:
         results = evaluate(loaded, tests, predictions=predictions, progress=bar)
     write_folder(out, partial(write_recorded, results))
-    show_results(results, task, title=f"{task.name} {task.metric} of {model}", form="json" if as_json else "table")
+    show_results(
+        results,
+        task,
+        title=f"{task.name} {task.metric} of {model}",
+        note=f"{out}/results.csv has intervals and signatures",
+        form="json" if as_json else "table",
+    )
 
 
 def _from_folders(condition: "Condition") -> "Condition":

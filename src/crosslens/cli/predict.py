@@ -26,7 +26,7 @@ from crosslens.cli._options import data_option, device_option, out_option
 def command(
     model: str, corpus: str, out: str, split_words: bool, precision: Any, data: str | None, device: str | None
 ) -> None:
-    """Annotate CORPUS with MODEL; all other annotation is kept.
+    """Annotate CORPUS with MODEL; annotation of MODEL's task is replaced, and all other is kept.
 
     CORPUS is a name, a .conllu or IOB file, or a .txt file with one sentence per line, its words and punctuation marks
     separated by spaces (or with --split-words). Texts are read from .tsv, .csv or .jsonl files with a column text, or
@@ -40,7 +40,7 @@ def command(
 
     from crosslens.cli._display import progress, say
     from crosslens.corpora.catalogue import load_corpus, load_text, names_text
-    from crosslens.data.formats import LABELLED
+    from crosslens.data.formats import LABELLED, to_complete
     from crosslens.data.formats.text import cut_words
     from crosslens.data.sentence import Sentence
     from crosslens.training.checkpoint import load_model
@@ -63,7 +63,7 @@ def command(
     if split_words:
         items = cut_words(load_text(corpus, data=data))
     else:
-        items = load_corpus(corpus, data=data, format=task.format)
+        items = load_corpus(corpus, data=data, format=to_complete(task.format, task.needs))
     with progress() as bar:
         predicted = predict(loaded, items, progress=bar)
     write_finished(out, lambda path: format.write(predicted, path))

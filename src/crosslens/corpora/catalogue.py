@@ -490,11 +490,12 @@ def _load_path(name: str, format: Format | None) -> Corpus:
         if name.startswith(tuple(f"{collection}/" for collection in COLLECTIONS)):
             raise DataError(f"{name!r} is not a valid corpus name", hint="write for example ud/en_ewt:train[:200]")
         if path.is_symlink():
-            raise DataError(f"corpus file {name!r} is a symbolic link that leads nowhere")
-        hint = "give a file, or a name such as ud/en_ewt:train"
+            raise DataError(f"corpus file {str(path)!r} is a symbolic link that leads nowhere")
+        files = (file.name for file in path.parent.glob("*"))
+        hint = suggest(path.name, files, otherwise="give a file, or a name such as ud/en_ewt:train")
         if "=" in name and not tagged:
             hint = "give the language as a tag, such as wo=FILE for Wolof"
-        raise DataError(f"corpus file {name!r} not found", hint=hint)
+        raise DataError(f"corpus file {str(path)!r} not found", hint=hint)
     parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.(?:conllu|iob2)", path.name)
     language = tagged["language"] if tagged else parts[1] if parts else None
     split = parts[2] if parts else None

@@ -111,15 +111,21 @@ class Corpus(Sequence[Item]):
         """Check that every sentence has these annotation layers.
 
         Raises:
-            DataError: naming the first sentence that lacks one.
+            DataError: for running text; naming the first sentence that lacks one, or the corpus if no sentence has it.
         """
-        for sentence in self.sentences:
-            for name in needed:
-                if getattr(sentence, name) is None:
-                    file, line = sentence.where or (self.name, None)
-                    raise DataError(
-                        f"{self.name} has no {name}", file=file, line=line, hint="check that corpus and task match"
-                    )
+        sentences = self.sentences  # running text is refused whatever is needed
+        for name in needed:
+            bare = [sentence for sentence in sentences if getattr(sentence, name) is None]
+            if bare and len(bare) == len(sentences):
+                raise DataError(f"{self.name} has no {ANNOTATIONS[name]}", hint="check that corpus and task match")
+            if bare:
+                file, line = bare[0].where or (self.name, None)
+                raise DataError(
+                    f"the sentence has no {ANNOTATIONS[name]}, but other sentences have",
+                    file=file,
+                    line=line,
+                    hint="annotate it, or leave it out",
+                )
 
     def require_same_words(self, other: "Corpus") -> None:
         """Check that a predicted corpus has the same sentences or texts.

@@ -5,8 +5,13 @@ from typing import NamedTuple
 
 from crosslens.errors import DataError
 
-ANNOTATIONS = ("upos", "heads", "relations", "entities")
-"""Annotation layers of a sentence, each with one value per word."""
+ANNOTATIONS = {
+    "upos": "UPOS tags",
+    "heads": "heads (HEAD)",
+    "relations": "relations (DEPREL)",
+    "entities": "entity tags",
+}
+"""Annotation layer of a sentence, with one value per word -> what it is called in messages."""
 
 
 UPOS = (

@@ -3,13 +3,15 @@
 import json
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 import torch
 import transformers
+from huggingface_hub import get_hf_file_metadata, hf_hub_url
+from huggingface_hub.errors import HfHubHTTPError
 from transformers import (
     AutoConfig,
     AutoModelForMaskedLM,
@@ -282,6 +284,8 @@ def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedCo
             hint="unset HF_HUB_OFFLINE, give a folder, or run `crosslens encoders get e5-small`",
         )
     try:
+        with suppress(HfHubHTTPError):  # the hub answers, and transformers reads what
+            get_hf_file_metadata(hf_hub_url(name, "config.json"))  # asks once; transformers, for half a minute
         return False, AutoConfig.from_pretrained(name, **options)
     except Exception as error:
         if isinstance(error, ValueError) and "trust_remote_code" in str(error):

@@ -209,9 +209,12 @@ def _blocks(
         count = max(1, round(settings.held_out * len(lines)))
         if count >= len(lines):
             raise RequestError(f"{corpus.name} has only {len(lines)} line; one must be held out")
-        blocks.append(cut_stream(corpus.name, lines[:-count], encoder.tokenizer, length=length))  # pyright: ignore
-        name = f"the held-out text of {corpus.name}"
-        unseen[language] = cut_stream(name, lines[-count:], encoder.tokenizer, length=length)  # pyright: ignore
+        parts = ((corpus.name, lines[:-count]), (f"the held-out text of {corpus.name}", lines[-count:]))
+        cut, unseen[language] = (
+            cut_stream(name, part, encoder.tokenizer, length=length, setting="length")  # pyright: ignore
+            for name, part in parts
+        )
+        blocks.append(cut)
     return np.concatenate(blocks), unseen
 
 

@@ -163,7 +163,14 @@ def cut_streams(
     return Streams(tuple(text), tuple(sequences), order, turn, seed)
 
 
-def cut_stream(language: str, lines: Sequence[str], tokenizer: PreTrainedTokenizerFast, *, length: int) -> np.ndarray:
+def cut_stream(
+    language: str,
+    lines: Sequence[str],
+    tokenizer: PreTrainedTokenizerFast,
+    *,
+    length: int,
+    setting: str = "shape.positions",
+) -> np.ndarray:
     """Concatenate lines and cut them into ``(sequences, length)`` ids, special tokens included.
 
     Subwords that do not fill a last sequence are dropped.
@@ -173,6 +180,7 @@ def cut_stream(language: str, lines: Sequence[str], tokenizer: PreTrainedTokeniz
         lines: text.
         tokenizer: tokenizer with special tokens.
         length: subwords per sequence, special tokens included.
+        setting: name of the setting of the length in errors; by default that of pretraining.
 
     Raises:
         RequestError: if there is too little text for one sequence, or nothing to predict.
@@ -184,7 +192,7 @@ def cut_stream(language: str, lines: Sequence[str], tokenizer: PreTrainedTokeniz
     if not count:
         raise RequestError(
             f"{language} has {len(ids)} subwords, too few for one sequence of {inner_length}",
-            hint="give more text, or set a smaller length",
+            hint=f"give more text, or a smaller length with --set {setting}=NUMBER",
         )
     cut = ids[: count * inner_length]
     _require_known(language, cut, tokenizer)

@@ -68,6 +68,11 @@ def refuse_splits(results: Results) -> None:
     refuse_several([{"split": split} for (split,), _ in scores.groups("split") if split is not None], "split")
 
 
+def of_several_splits(scores: Results) -> bool:
+    """Whether scores are of several splits, which need a table each."""
+    return len({split for (split,), _ in scores.groups("split")} - {None}) > 1
+
+
 def parts_of(table: Cells, source: str | None) -> tuple[list[Key], list[Key], list[Key]]:
     """Split rows into the source language, other languages, and unknown languages, each in the order of the table."""
     known = [row for row in table.rows if row[0] is not None and source is not None]
@@ -287,8 +292,7 @@ def sections(results: Results) -> Iterator[Section]:
     Where there are scores of several splits, each split has a table, so that no mean is over development and test sets.
     """
     scores = results.filter(measure=None)
-    several = len({split for (split,), _ in scores.groups("split")} - {None}) > 1
-    columns = ("task", "metric", "source", "encoder", *(["split"] if several else []))
+    columns = ("task", "metric", "source", "encoder", *(["split"] if of_several_splits(scores) else []))
     for (task, metric, source, encoder, *split), block in groups_of(scores, *columns):
         title = ", ".join(
             filter(None, (f"{task or ''} {metric}".strip(), f"source {source or 'unknown'}", encoder, *split))

@@ -181,6 +181,8 @@ def finetune_and_evaluate(
     by_word = dict(zip(table.words, table.vectors[0], strict=True)) if table else None
     run = _run(request, str(encoder), parsed, seed, vectors=by_word, device=device)
     listener = listening(progress)
+    for warning in run.training.warnings(CorpusRef.of(request.corpora.corpus(name)) for name in request.tests):
+        listener.say(warning)
     first = processes().rank == 0  # only the first process evaluates and writes
     state = Path(f"{str(out).rstrip('/')}.state") if out is not None else None
     if first and state is not None and state.exists():

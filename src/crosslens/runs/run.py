@@ -4,6 +4,7 @@ A run is identified by everything that determines its weights. Names and questio
 that studies share runs; `columns` are the names that one study gives to a run.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -68,6 +69,12 @@ class Training:
     def value(self) -> Task:
         """The task with its settings."""
         return find_task(self.task, self.recipe.task)
+
+    def warnings(self, tests: Iterable[CorpusRef]) -> Iterator[str]:
+        """Yield a warning for each test corpus that is the training corpus."""
+        for test in tests:
+            if test.digest == self.train.digest:
+                yield f"{test.name} is also the training corpus, so its score says nothing about new sentences"
 
 
 @dataclass(frozen=True)

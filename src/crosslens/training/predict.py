@@ -11,6 +11,7 @@ import torch
 from crosslens.corpora.catalogue import CorpusLike, load_corpus
 from crosslens.data.batching import evaluation_batches
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats import to_complete
 from crosslens.data.windows import Window, by_sentence
 from crosslens.encoders.batch import Batch, make_batch, reading_budget
 from crosslens.encoders.inputs import EncodedCorpus
@@ -35,7 +36,7 @@ def predict(
     Args:
         model: a fine-tuned model, or the folder of one.
         corpus: sentences of words, or texts, as the task requires: a corpus or its name, lists of words, texts, or
-            anything else that `load_corpus` takes. Existing annotation is ignored.
+            anything else that `load_corpus` takes. Existing annotation is ignored, and may be incomplete.
         precision: number format of the computation, as in `in_precision`; None: the model's.
         progress: listener for the number of predicted sentences or texts.
 
@@ -56,7 +57,7 @@ def predict(
         3
     """
     model = in_precision(as_model(model), precision)
-    corpus = load_corpus(corpus, format=model.task.format)
+    corpus = load_corpus(corpus, format=to_complete(model.task.format, model.task.needs))
     reading = read_for(model, corpus)
     return predict_windows(model, corpus, reading, progress=listening(progress))
 

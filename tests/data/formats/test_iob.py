@@ -90,7 +90,7 @@ def test_what_came_from_elsewhere_is_written_as_uner(tmp_path, toy):
     assert text.endswith("\n\n1\tA\tB-X\t-\t-\n\n")
     again = iob.read(written(tmp_path, text))
     assert [s.words for s in again.sentences] == [tree.words, ("A",)]
-    with pytest.raises(DataError, match="has no entities"):
+    with pytest.raises(DataError, match="has no entity tags"):
         iob.to_text(toy())
     entities = toy(task="ner")
     tagged = replace(entities, items=tuple(replace(s, upos=("X",) * len(s)) for s in entities.sentences))

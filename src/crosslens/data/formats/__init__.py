@@ -1,7 +1,7 @@
 """File formats of annotated corpora: filename extension, reader and writer."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -37,3 +37,13 @@ LABELLED = (TSV, CSV, JSONL)
 
 FORMATS = {format.ending: format for format in (CONLLU, IOB2, *LABELLED)}
 """Filename extension -> format."""
+
+
+def to_complete(format: Format, layers: Collection[str]) -> Format:
+    """Format of a file whose annotation a model completes: these layers may be annotated for only some words.
+
+    Args:
+        format: format of the task.
+        layers: annotation layers that the task needs for training.
+    """
+    return replace(format, read=partial(format.read, incomplete=layers)) if format is CONLLU else format

@@ -6,7 +6,7 @@ replaces only the columns whose values have changed.
 https://universaldependencies.org/format.html
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from sys import intern
 
@@ -32,6 +32,7 @@ def read(
     split: str | None = None,
     release: str | None = None,
     cycles: bool = False,
+    incomplete: Collection[str] = (),
 ) -> Corpus:
     """Read a CoNLL-U file.
 
@@ -46,6 +47,8 @@ def read(
         split: ``train``, ``dev`` or ``test``.
         release: release of the treebank.
         cycles: whether heads may form cycles, as those of a parser that chooses each head alone.
+        incomplete: layers (``upos``, ``heads``, ``relations``) that may be annotated for only some words of a sentence;
+            the sentence is then without the layer.
 
     Raises:
         DataError: with file and line, for a file that is missing, empty or not UTF-8; a wrong number of columns;
@@ -53,7 +56,9 @@ def read(
             annotation of only some words of a sentence.
     """
     file = str(path)
-    sentences = tuple(_sentence(block, file, start, cycles=cycles) for start, block in blocks(read_text(path)))
+    sentences = tuple(
+        _sentence(block, file, start, cycles=cycles, incomplete=incomplete) for start, block in blocks(read_text(path))
+    )
     if not sentences:
         raise DataError("contains no sentences", file=file, hint="check that this is the right file")
     return Corpus(sentences, name or file, language, split, release)
@@ -94,7 +99,7 @@ def check_trees(corpus: Corpus) -> None:
             raise DataError(f"the sentence has {roots or 'no'} roots, but a tree has exactly one", file=file, line=line)
 
 
-def _sentence(block: Sequence[str], file: str, start: int, *, cycles: bool) -> Sentence:
+def _sentence(block: Sequence[str], file: str, start: int, *, cycles: bool, incomplete: Collection[str]) -> Sentence:
     forms: list[str] = []
     upos: list[str] = []
     heads: list[str] = []
@@ -146,6 +151,9 @@ def _sentence(block: Sequence[str], file: str, start: int, *, cycles: bool) -> S
         )
     if not _TAGS.issuperset(upos):
         _refuse_small_letters(upos, file, lines)
+    for layer, values in (("upos", upos), ("heads", heads), ("relations", relations)):
+        if layer in incomplete and ABSENT in values:
+            values[:] = [ABSENT] * words
     numbers = None if all(head == ABSENT for head in heads) else _heads(heads, file, lines, cycles=cycles)
     return Sentence(
         words=tuple(forms),
