@@ -20,7 +20,7 @@ def test_trees_are_checked_where_they_are_asked_for(written):
 def test_an_annotation_that_is_not_there_is_missed_where_it_is_asked_for(written):
     corpus = read(written(block(*PLAIN) + block(WORD.format(1, "x", "_", 0, "root"))))
     assert corpus.layers == {"heads", "relations"}
-    with pytest.raises(DataError, match=r"x.conllu:4: the sentence has no UPOS tags, but other sentences have \(annotate it"):
+    with pytest.raises(DataError, match=r"x.conllu:4: the sentence has no UPOS tags, but other .* \(annotate it"):
         corpus.require("upos")
 
 
