@@ -118,8 +118,8 @@ def test_progress_counts_the_words_within_a_layer():
     updates = []
     word_translation(PLAIN, TURNED, train=train, test=test, baselines=("identity",), progress=updates.append)
     assert [str(update) for update in updates] == [
-        "translating words: 0 of 1 layers",
-        "translating words: 0 of 1 layers, 60 of 60 words, procrustes",
-        "translating words: 0 of 1 layers, 60 of 60 words, identity",
-        "translating words: 1 of 1 layers",
+        "translating words: 0 of 1 layer",
+        "translating words: 0 of 1 layer, 60 of 60 words, procrustes",
+        "translating words: 0 of 1 layer, 60 of 60 words, identity",
+        "translating words: 1 of 1 layer",
     ]

@@ -88,7 +88,7 @@ def lines_words(lines):
 def test_sources_that_teach_nothing(encoder):
     with pytest.raises(RequestError, match="at least 5"):
         train_probes(encoder, load_corpus("lab/src:train[:4]"))
-    with pytest.raises(DataError, match="upos"):
+    with pytest.raises(DataError, match="UPOS"):
         train_probes(encoder, Corpus((Sentence(("a", "b")),) * 9, "bare", "en"))
 
 
