@@ -102,7 +102,8 @@ def _computed(func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     ]
     if here and elsewhere and func not in CROSSING:
         raise RuntimeError(f"{func}: expected all tensors on one device, but found {NAME} and {elsewhere[0].device}")
-    _note_waiting(func, args, kwargs, crosses=bool(here and elsewhere))
+    numbers = [o for o in operands if isinstance(o, torch.Tensor) and not isinstance(o, Second) and not o.dim()]
+    _note_waiting(func, args, kwargs, crosses=bool(here and (elsewhere or (numbers and func in CROSSING))))
     target = kwargs.get("device")
     if func is aten.copy_.default:
         stays = isinstance(args[0], Second)

@@ -62,7 +62,9 @@ def test_interrupted_it_goes_on_to_the_same_bits(masked_bert, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        adapt(masked_bert, {"fr": text()}, tmp_path / "part", settings=SMALL, save_every=10, progress=stop)
+        adapt(
+            masked_bert, {"fr": text()}, tmp_path / "part", settings=SMALL, save_every=10, progress=stop, device="cpu"
+        )
     assert (tmp_path / "part.partial" / "state.pt").exists()
     with pytest.raises(RequestError, match="other settings"):
         adapt(masked_bert, {"fr": text("en")}, tmp_path / "part", settings=SMALL)

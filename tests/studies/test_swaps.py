@@ -54,7 +54,7 @@ def test_a_study_swaps_layers_with_the_encoder_adapted_to_the_text_of_each_sourc
     adapted = {each.run.language: store.encoder(each.run.id) for each in whole.runs if isinstance(each.run, AdaptRun)}
     assert len(store.ids()) == 2 + 1
     recipe = find_recipe("small", "pos", {"batch": 3, "epochs": 1})
-    model = finetune(load_encoder(tiny_bert), "pos", train="ud/en_toy", recipe=recipe, seed=1)
+    model = finetune(load_encoder(tiny_bert, device="cpu"), "pos", train="ud/en_toy", recipe=recipe, seed=1)
     frame = read_results(results_of(store.folder, "swap")).filter(metric="accuracy").to_pandas()
     for condition, text in ((keys, "0-2:swap={}"), (added, "0-4:add={};scale=0.5")):
         rows = frame[frame["condition"] == Condition.read(condition).text]

@@ -2,8 +2,8 @@
 
 import math
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,13 @@ import torch
 from torch import nn
 from torch.nn import functional
 from transformers import PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
+from crosslens.encoders.gpu.cuda_graphs import WAITING, TrainingGraphs
 from crosslens.encoders.matmul import computed_in, inference, slowness
 from crosslens.encoders.models.language_specific import RoutedBertForMaskedLM
 from crosslens.encoders.options import Precision
+from crosslens.environment import switch
 from crosslens.errors import RequestError
 from crosslens.files import new_folder, write_text
 from crosslens.mlm.pretrain_settings import Validation
@@ -32,16 +35,68 @@ Perplexities = Mapping[str, float]
 """Language -> perplexity."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """The encoder or decoder of a language model, without its head, as `TrainingGraphs` records it.
+
+    Attributes:
+        model: the language model.
+        precision: number format of the computation.
+        capacity: 0: sequences are read as they are.
+        padding: not used.
+    """
+
+    model: PreTrainedModel
+    precision: Precision
+    capacity: int = 0
+    padding: int = 0
+
+    @property
+    def name(self) -> str:
+        """The model's kind."""
+        return self.model.config.model_type
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return next(self.model.parameters()).device
+
+    @property
+    def trained(self) -> nn.Module:
+        """The module."""
+        return self.model.base_model
+
+    def states(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None = None) -> torch.Tensor:
+        """Compute ``(sequences, length, hidden size)`` last states of sequences without padding."""
+        with computed_in(self.precision, ids.device):
+            return self.model.base_model(input_ids=ids).last_hidden_state
+
+    def graphs(self, *, say: Callable[[str], None]) -> TrainingGraphs | None:
+        """Graphs of the passes, on a GPU, where these can be recorded and something is trained."""
+        off = self.device.type != "cuda" or switch("CROSSLENS_CUDA_GRAPHS") is False or self.name in WAITING
+        trained = any(parameter.requires_grad for parameter in self.trained.parameters())
+        return TrainingGraphs(self, say=say) if trained and not off else None
+
+
 def prediction_loss(
-    model: PreTrainedModel, batch: Batch, *, precision: Precision = "float32"
+    model: PreTrainedModel, batch: Batch, *, precision: Precision = "float32", graphs: TrainingGraphs | None = None
 ) -> tuple[torch.Tensor, int]:
-    """Return the summed cross-entropy and the number of the predicted subwords of a batch."""
+    """Return the summed cross-entropy and the number of the predicted subwords of a batch.
+
+    Args:
+        model: the language model.
+        batch: the sequences.
+        precision: number format of the computation.
+        graphs: graphs of the model's `Body`; None: it is computed without.
+    """
     language, wanted, ids, predicted = batch
     device = next(model.parameters()).device
     keywords = {"language": language} if isinstance(model, RoutedBertForMaskedLM) else {}
     places = torch.from_numpy(np.flatnonzero(predicted)).to(device)
-    with computed_in(precision, device), _head_on(model, places):
-        logits = model(input_ids=torch.from_numpy(ids).to(device), **keywords).logits[0]
+    inputs = torch.from_numpy(ids).to(device)
+    replayed = nullcontext() if graphs is None else _states_of(model, graphs(inputs, torch.ones_like(inputs)))
+    with computed_in(precision, device), _head_on(model, places), replayed:
+        logits = model(input_ids=inputs, **keywords).logits[0]
     gold = torch.from_numpy(wanted[predicted]).to(device)
     return functional.cross_entropy(logits.float(), gold, reduction="sum"), len(gold)
 
@@ -54,6 +109,17 @@ def _head_on(model: PreTrainedModel, places: torch.Tensor) -> AbstractContextMan
         return output
 
     return model.base_model.register_forward_hook(select)
+
+
+@contextmanager
+def _states_of(model: PreTrainedModel, states: torch.Tensor) -> Iterator[None]:
+    """Compute the head on these states, instead of those that the model would compute, in any architecture."""
+    body = model.base_model
+    body.forward = lambda *arguments, **keywords: BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=states)
+    try:
+        yield
+    finally:
+        del body.forward
 
 
 def perplexities(model: PreTrainedModel, batches: Mapping[str, list[Batch]]) -> dict[str, float]:
@@ -191,8 +257,13 @@ def train_language_model(
                 loop.save(partial / "state.pt", best=vars(best))
             raise
 
+    graphs = Body(model, precision).graphs(say=listener.say)
     with held_interrupts() as raise_interrupt:
-        loop.run(batches, lambda batch: prediction_loss(model, batch, precision=precision), after_step=after_step)
+        loop.run(
+            batches,
+            lambda batch: prediction_loss(model, batch, precision=precision, graphs=graphs),
+            after_step=after_step,
+        )
     facts: dict[str, Any] = {"loss": float(np.mean(loop.losses)), "steps": loop.step}
     if best.weights:
         model.load_state_dict(best.weights)

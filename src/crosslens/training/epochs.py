@@ -153,7 +153,7 @@ class Epochs:
                 kept += dev.encoded.windows  # an encoder may read other languages with other parameters
             cached = self._states.keep(kept)
         recordable = has_graphs(self._states.encoder) and not cached and recipe.gradient_checkpointing == "off"
-        self._graphs = TrainingGraphs(self._states.encoder) if recordable else None
+        self._graphs = TrainingGraphs(self._states.encoder, say=progress.say) if recordable else None
 
     def run(self) -> None:
         """Train to the end, resuming from a saved state if there is one, and load the selected weights."""

@@ -18,6 +18,8 @@ import torch
 from torch import nn
 
 from crosslens.digests import stream_seed
+from crosslens.encoders.gpu.update_graph import UpdateGraph
+from crosslens.environment import switch
 from crosslens.errors import RequestError, TrainingError
 from crosslens.files import is_refusal, write_bytes
 from crosslens.memory_errors import is_exhausted
@@ -120,6 +122,7 @@ class Loop(Generic[Item]):
         self.losses: deque[float] = deque(maxlen=100)  # mean losses of the last steps, newest last
         self._halve = halve
         self._processes = processes()
+        self._on_gpu: UpdateGraph | None = None
         self._parameters = [p for group in groups for p in group["params"]]
         self._adamw = torch.optim.AdamW(
             groups, lr=0.0, betas=optimiser.betas, eps=optimiser.epsilon, fused=True
@@ -149,6 +152,8 @@ class Loop(Generic[Item]):
         """
         device = self._parameters[0].device
         devices = [device] if device.type == "cuda" else []
+        if devices and self._processes.size == 1 and switch("CROSSLENS_CUDA_GRAPHS") is not False:
+            self._on_gpu = UpdateGraph(self._adamw, clip=self.settings.clip, device=device)
         last = self.settings.steps if until is None else min(until, self.settings.steps)
         with torch.random.fork_rng(devices=devices):
             while not self.over and self.step < last:
@@ -166,7 +171,10 @@ class Loop(Generic[Item]):
             total, count = self._over_processes(sum(_numbers(losses)), count)
             losses = []
         gradients = [p.grad for p in self._parameters if p.grad is not None]
-        *values, norm = _numbers([*losses, nn.utils.get_total_norm(gradients)])
+        rates = [group["peak"] * self.settings.factor(self.step + 1) * self.scale for group in self._adamw.param_groups]
+        on_gpu = self._on_gpu if gradients and count else None
+        norm = nn.utils.get_total_norm(gradients) if on_gpu is None else on_gpu(count, rates)
+        *values, norm = _numbers([*losses, norm])
         mean = (total + sum(values)) / count if count else 0.0
         norm /= max(count, 1)
         if not (math.isfinite(mean) and math.isfinite(norm)):
@@ -176,14 +184,15 @@ class Loop(Generic[Item]):
                 f"{what} at step {self.step + 1} of {self.settings.steps}; last losses: {last}",
                 hint="lower the learning rate or lengthen the warm-up",
             )
-        # Dividing by the count and clipping are one multiplication, so gradients are read only once.
-        clip = 1.0 if self.settings.clip is None else min(1.0, self.settings.clip / (norm + 1e-6))
-        if gradients and count:
-            torch._foreach_mul_(gradients, clip / count)  # pyright: ignore[reportPrivateImportUsage]  # no public name
         self.step += 1
-        for group in self._adamw.param_groups:
-            group["lr"] = group["peak"] * self.settings.factor(self.step) * self.scale
-        self._adamw.step()
+        if on_gpu is None:
+            # Dividing by the count and clipping are one multiplication, so gradients are read only once.
+            clip = 1.0 if self.settings.clip is None else min(1.0, self.settings.clip / (norm + 1e-6))
+            if gradients and count:
+                torch._foreach_mul_(gradients, clip / count)  # pyright: ignore[reportPrivateImportUsage]  # no public name
+            for group, rate in zip(self._adamw.param_groups, rates, strict=True):
+                group["lr"] = rate
+            self._adamw.step()
         self._adamw.zero_grad(set_to_none=True)
         self.losses.append(mean)
         return mean

@@ -11,36 +11,25 @@ from crosslens.encoders.gpu import cuda_graphs
 from crosslens.encoders.gpu.cuda_graphs import EAGER, MULTIPLE, TrainingGraphs, has_graphs
 from crosslens.encoders.models.adapters import add_lora, begin_update, copy_to_train
 from crosslens.encoders.states.zero import Zero
-from crosslens.errors import EncoderError
 from crosslens.training import epochs
 from crosslens.training.recipe import Recipe
+from graph_recorder import StandIn, record_without_gpu
 from second_device import waits
 from toy_architectures import SETTINGS, fresh, known
 from toys import word_piece
 
 HAS_GPU = torch.cuda.is_available()
-
-
-class StandIn:
-    def __init__(self, device):
-        assert device == torch.device("cpu")
+DEVICE = "cuda" if HAS_GPU else "cpu"
 
 
 @pytest.fixture
 def replayed(monkeypatch):
-    """Recording that works without a GPU: work is done once when it is recorded, and again at each replay."""
-    if HAS_GPU:
-        return
+    record_without_gpu(monkeypatch)
 
-    class Repeated(StandIn):
-        def prepare(self, work):
-            work()
 
-        def record(self, work):
-            work()
-            return torch.enable_grad()(work)  # it is replayed where autograd records nothing
-
-    monkeypatch.setattr(cuda_graphs, "Recorder", Repeated)
+@pytest.fixture
+def encoder(tiny_bert):
+    return xl.load_encoder(tiny_bert, device=DEVICE)
 
 
 @pytest.fixture
@@ -54,7 +43,7 @@ def toy(treebanks):
     return xl.load_corpus("ud/en_toy:train", data=treebanks)
 
 
-def batch(rows, length, seed, *, device="cpu"):
+def batch(rows, length, seed, *, device=DEVICE):
     generator = torch.Generator().manual_seed(seed)
     ids = torch.randint(5, 20, (rows, length), generator=generator)
     mask = torch.ones_like(ids)
@@ -148,8 +137,8 @@ def test_a_fine_tuning_from_graphs_gives_the_same_weights(encoder, toy, replayed
     recipe = Recipe(batch=4, micro_batch=2, epochs=8, select="last", encoder_dropout="off", learning_rate=1e-3)
     made = []
 
-    def graphs(encoder):
-        made.append(TrainingGraphs(encoder))
+    def graphs(encoder, **options):
+        made.append(TrainingGraphs(encoder, **options))
         return made[-1]
 
     usual = xl.finetune(encoder, "pos", train=toy, recipe=recipe)
@@ -168,9 +157,9 @@ def test_cached_states_and_checkpointed_layers_are_not_recorded(encoder, toy, re
     asked = []
 
     class Refused(TrainingGraphs):
-        def __init__(self, encoder):
+        def __init__(self, encoder, **options):
             asked.append(encoder)
-            super().__init__(encoder)
+            super().__init__(encoder, **options)
 
     monkeypatch.setattr(epochs, "has_graphs", lambda encoder: True)
     monkeypatch.setattr(epochs, "TrainingGraphs", Refused)
@@ -182,18 +171,25 @@ def test_cached_states_and_checkpointed_layers_are_not_recorded(encoder, toy, re
     assert len(asked) == 1
 
 
-def test_what_cannot_be_recorded_is_said(trained, monkeypatch):
+def test_what_cannot_be_recorded_is_computed_without_graphs(encoder, toy, monkeypatch):
     class Failing(StandIn):
         def prepare(self, work):
             raise RuntimeError("operation not permitted\nand more")
 
+    recipe = Recipe(batch=4, epochs=EAGER + 2, select="last", encoder_dropout="off")
+    monkeypatch.setenv("CROSSLENS_CUDA_GRAPHS", "0")
+    usual = xl.finetune(encoder, "pos", train=toy, recipe=recipe)
+    monkeypatch.delenv("CROSSLENS_CUDA_GRAPHS")
     monkeypatch.setattr(cuda_graphs, "Recorder", Failing)
-    graphs = TrainingGraphs(trained)
-    for use in range(EAGER):
-        graphs(*batch(2, 5, use))
-    with pytest.raises(EncoderError, match=r"as CUDA graphs: operation not permitted") as raised:
-        graphs(*batch(2, 5, 0))
-    assert raised.value.hint == "set CROSSLENS_CUDA_GRAPHS=0"
+    monkeypatch.setattr(epochs, "has_graphs", lambda encoder: True)
+    lines = []
+    model = xl.finetune(encoder, "pos", train=toy, recipe=recipe, progress=lambda update: lines.append(update.line))
+    notes = [line for line in lines if "CUDA graphs" in line]
+    assert notes == [
+        f"{encoder.name} is trained without CUDA graphs, which cannot record its passes: operation not permitted"
+    ]
+    for one, other in zip(model.encoder.model.parameters(), usual.encoder.model.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
 
 
 def test_memory_that_runs_out_while_recording_halves_the_batches(encoder, toy, monkeypatch):
@@ -211,8 +207,7 @@ def test_memory_that_runs_out_while_recording_halves_the_batches(encoder, toy, m
 
 def test_what_is_recorded(encoder, trained, monkeypatch):
     """Nothing without a GPU; on one, encoders that are trained and whose passes never wait for it."""
-    assert trained.device.type == "cpu"
-    assert not has_graphs(trained)
+    assert has_graphs(trained) is HAS_GPU
     features = copy_to_train(xl.as_features(encoder, seed=1))
     frozen = copy_to_train(xl.freeze(encoder, "0,all"))
     zeroed = copy_to_train(Zero(at="2").apply(encoder, seed=1))

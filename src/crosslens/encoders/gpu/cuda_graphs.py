@@ -11,7 +11,7 @@ multiple of `MULTIPLE` subwords, so that there are few shapes.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import nn
@@ -19,7 +19,6 @@ from torch.nn import functional
 
 from crosslens.encoders.encoder import Encoder
 from crosslens.environment import switch
-from crosslens.errors import EncoderError
 from crosslens.memory_errors import is_exhausted
 
 MULTIPLE = 8
@@ -29,8 +28,41 @@ EAGER = 4
 """Batches of a shape that are computed before it is recorded: recording takes as long as five of them."""
 
 
-WAITING = frozenset({"bilstm", "routed-bert", "xlm"})
+WAITING = frozenset({"bilstm", "deberta-v2", "routed-bert", "xlm"})
 """Families with passes that wait for the device, or whose parameters depend on the language."""
+
+
+class Recordable(Protocol):
+    """What is trained from graphs: an `Encoder`, or the body of a language model."""
+
+    @property
+    def name(self) -> str:
+        """Name, for messages."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """The GPU."""
+        ...
+
+    @property
+    def trained(self) -> nn.Module:
+        """The module with the trained parameters."""
+        ...
+
+    @property
+    def padding(self) -> int:
+        """Subword id of padding."""
+        ...
+
+    @property
+    def capacity(self) -> int:
+        """Number of subwords up to which windows may be padded."""
+        ...
+
+    def states(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None = None) -> torch.Tensor:
+        """Compute ``(windows, length, output width)`` states."""
+        ...
 
 
 def has_graphs(encoder: Encoder) -> bool:
@@ -49,17 +81,20 @@ class TrainingGraphs:
     """Compute the states of training batches, with gradients, from CUDA graphs for shapes that occur often.
 
     Args:
-        encoder: encoder in training mode, for which `has_graphs` holds. Until the last call its parameters stay in
-            place and trainable as they are; their values may change.
+        encoder: encoder in training mode, for which `has_graphs` holds, or another `Recordable`. Until the last call
+            its parameters stay in place and trainable as they are; their values may change.
+        say: called with a line where the passes cannot be recorded, as those of some families cannot in some versions
+            of transformers, which copy numbers to the device within a pass. They are computed without graphs then.
 
     Attributes:
         recorded: number of recorded shapes.
         replayed: number of batches whose states came from a graph.
     """
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Recordable, *, say: Callable[[str], None] = lambda line: None) -> None:
         self.recorded = self.replayed = 0
-        self._encoder = encoder
+        self._encoder, self._say = encoder, say
+        self._recordable = True
         self._parameters = [parameter for parameter in encoder.trained.parameters() if parameter.requires_grad]
         self._gradients: dict[nn.Parameter, torch.Tensor] = {}  # one memory for all graphs
         self._uses: Counter[tuple[int, ...]] = Counter()
@@ -83,8 +118,8 @@ class TrainingGraphs:
             inputs.append(functional.pad(segments, (0, missing)))
         shape = (*inputs[0].shape, len(inputs))
         self._uses[shape] += 1
-        if shape not in self._shapes and self._uses[shape] > EAGER:
-            self._shapes[shape] = self._record(inputs)
+        if self._recordable and shape not in self._shapes and self._uses[shape] > EAGER:
+            self._record(shape, inputs)
         recording = self._shapes.get(shape)
         if recording is None:
             return self._encoder.states(*inputs)[:, :length]
@@ -92,18 +127,18 @@ class TrainingGraphs:
         recording.fill(inputs)
         return _Replayed.apply(self._anchor, recording)[:, :length]  # pyright: ignore[reportOptionalSubscript]
 
-    def _record(self, inputs: Sequence[torch.Tensor]) -> "_Recording":
+    def _record(self, shape: tuple[int, ...], inputs: Sequence[torch.Tensor]) -> None:
         try:
             recording = _Recording(self._encoder, self._parameters, self._gradients, inputs, self._recorder)
         except RuntimeError as error:
             if is_exhausted(error):
                 raise
-            raise EncoderError(
-                f"the passes of {self._encoder.name} cannot be recorded as CUDA graphs: {str(error).splitlines()[0]}",
-                hint="set CROSSLENS_CUDA_GRAPHS=0",
-            ) from error
+            self._recordable = False
+            reason = str(error).splitlines()[0]
+            self._say(f"{self._encoder.name} is trained without CUDA graphs, which cannot record its passes: {reason}")
+            return
+        self._shapes[shape] = recording
         self.recorded += 1
-        return recording
 
 
 class _Recording:
@@ -119,7 +154,7 @@ class _Recording:
 
     def __init__(
         self,
-        encoder: Encoder,
+        encoder: Recordable,
         parameters: Sequence[nn.Parameter],
         gradients: dict[nn.Parameter, torch.Tensor],
         inputs: Sequence[torch.Tensor],
@@ -149,12 +184,16 @@ class _Recording:
 
     def backward(self, gradient: torch.Tensor) -> None:
         """Add to the gradients of the parameters."""
-        earlier = {p: p.grad.clone() for p in self._used if p.grad is not None}  # of other micro-batches of the step
+        earlier = {}  # of other micro-batches of the step, and of other uses of the parameters
+        for parameter in self._used:
+            if (own := parameter.grad) is not None:
+                earlier[parameter] = own.clone() if own is self._gradients[parameter] else own
         self._gradient.copy_(gradient)
         self._backward()
         for parameter in self._used:
-            own = self._gradients[parameter]
-            parameter.grad = earlier[parameter].add_(own) if parameter in earlier else own
+            parameter.grad = self._gradients[parameter]
+            if parameter in earlier:
+                parameter.grad.add_(earlier[parameter])
 
     def _find_used(self, parameters: Sequence[nn.Parameter]) -> None:
         states = self._encoder.states(*self._inputs)
