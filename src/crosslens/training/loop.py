@@ -215,6 +215,7 @@ class Loop(Generic[Item]):
                         summed.backward()
                         losses.append(summed.detach())
                         count += terms
+                    del summed  # with its graph, whose nodes would belong to another stream in a recorded pass
                 return losses, count
             except (MemoryError, RuntimeError) as error:
                 if not is_exhausted(error):

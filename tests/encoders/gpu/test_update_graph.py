@@ -1,4 +1,4 @@
-"""Recorded updates against clipping and AdamW as torch has them; without a GPU, recorded work is done at each replay."""
+"""Recorded updates against torch's clipping and AdamW; without a GPU, recorded work is done at each replay."""
 
 import copy
 
@@ -49,7 +49,7 @@ def gradients_of(module, step):
     """Gradients as a step gives them: the third layer has none in some steps."""
     generator = torch.Generator().manual_seed(step)
     drawn = [torch.randn(p.shape, generator=generator).to(DEVICE) * 10 ** (step % 3 - 1) for p in module.parameters()]
-    return drawn[:4] + [None, None] if step == 9 else drawn
+    return [*drawn[:4], None, None] if step == 9 else drawn
 
 
 def reference(module, steps, clip):

@@ -78,17 +78,16 @@ class UpdateGraph:
         return moved <= MOVED * sum(gradient.numel() for gradient in gradients.values())
 
     def _record(self, gradients: dict[nn.Parameter, torch.Tensor]) -> None:
-        before = self._norm
         try:
             replay = Recorder(self._device).record(lambda: self._compute(gradients, capturable=True))
         except RuntimeError:  # nothing was updated; every update is computed without a graph
-            self._recordable, self._norm = False, before
+            self._recordable = False
             return
         self._gradients, self._replay = gradients, replay
 
     def _compute(self, gradients: dict[nn.Parameter, torch.Tensor], *, capturable: bool) -> None:
         parts = list(gradients.values())
-        self._norm = nn.utils.get_total_norm(parts)
+        self._norm.copy_(nn.utils.get_total_norm(parts))
         factor = (self._clip / (self._norm / self._count + 1e-6)).clamp(max=1.0) / self._count
         torch._foreach_mul_(parts, factor)  # pyright: ignore[reportPrivateImportUsage]  # no public name
         for group, rate in zip(self._adamw.param_groups, self._rates, strict=True):
