@@ -38,6 +38,7 @@ from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.digests import stream_seed
 from crosslens.errors import CrosslensWarning, DataError, RequestError, suggest
+from crosslens.files import suggest_beside
 from crosslens.formatting import counted
 from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory
 from crosslens.lab.presets import find_laboratory
@@ -300,7 +301,7 @@ def check_text(name: str, *, data: str | Path | None = None) -> None:
     if path.exists() or collection == LAB:
         return
     if collection != RAW:
-        raise DataError(f"file {str(path)!r} not found")
+        raise DataError(f"file {str(path)!r} not found", hint=suggest_beside(path, otherwise="check the path"))
     _raw_file(part, data)
 
 
@@ -395,7 +396,7 @@ def check_corpus(pattern: str, *, split: str = "test", data: str | Path | None =
     if named is None:
         path = _path(bare)
         if not path.exists():
-            raise DataError(f"file {str(path)!r} not found")
+            raise DataError(f"file {str(path)!r} not found", hint=suggest_beside(path, otherwise="check the path"))
     elif named["collection"] not in LABS:
         split = named["split"] or split
         if not find_corpora(named["collection"], named["corpus"], data, split=split):
@@ -494,8 +495,7 @@ def _load_path(name: str, format: Format | None) -> Corpus:
             raise DataError(f"{name!r} is not a valid corpus name", hint="write for example ud/en_ewt:train[:200]")
         if path.is_symlink():
             raise DataError(f"corpus file {str(path)!r} is a symbolic link that leads nowhere")
-        files = (file.name for file in path.parent.glob("*"))
-        hint = suggest(path.name, files, otherwise="give a file, or a name such as ud/en_ewt:train")
+        hint = suggest_beside(path, otherwise="give a file, or a name such as ud/en_ewt:train")
         if "=" in name and not tagged:
             hint = "give the language as a tag, such as wo=FILE for Wolof"
         raise DataError(f"corpus file {str(path)!r} not found", hint=hint)

@@ -37,7 +37,7 @@ from crosslens.encoders.models.quantize import Quantize
 from crosslens.encoders.options import Precision
 from crosslens.environment import offline
 from crosslens.errors import EncoderError, RequestError
-from crosslens.files import new_folder
+from crosslens.files import new_folder, suggest_beside
 
 TOKENIZERS = "tokenizers"
 """Subfolder of language-specific tokenizers."""
@@ -256,7 +256,8 @@ def _check_folder(name: str) -> None:
     if not looks_local:
         return
     if not folder.exists():
-        raise EncoderError(f"folder {name} not found", hint="check the path, or give a Hugging Face name as owner/name")
+        otherwise = "check the path, or give a Hugging Face name as owner/name"
+        raise EncoderError(f"folder {name} not found", hint=suggest_beside(folder, otherwise=otherwise))
     if not folder.is_dir():
         raise EncoderError(
             f"{name} is a file, not a folder", hint="give the folder that contains config.json and model.safetensors"
@@ -284,7 +285,7 @@ def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedCo
     if offline():
         raise EncoderError(
             f"encoder {name!r} not found: neither a folder nor in the local cache, and the network is switched off",
-            hint="unset HF_HUB_OFFLINE, give a folder, or run `crosslens encoders get e5-small`",
+            hint=_hint(name, "unset HF_HUB_OFFLINE, give a folder, or run `crosslens encoders get e5-small`"),
         )
     try:
         with suppress(HfHubHTTPError):  # the hub answers, and transformers reads what
@@ -293,11 +294,18 @@ def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedCo
     except Exception as error:
         if isinstance(error, ValueError) and "trust_remote_code" in str(error):
             _refuse_own_code(name, options)
+        failed = f"the download failed: {_reason(error)}"
+        if "[Errno" in failed:
+            failed = f"the Hugging Face hub cannot be reached: {failed.rpartition('] ')[2]}"
         raise EncoderError(
-            f"encoder {name!r} not found: neither a folder nor in the local cache, and the download failed:"
-            f" {_reason(error)}",
-            hint="check the name and the network, give a folder, or run `crosslens encoders get e5-small`",
+            f"encoder {name!r} not found: neither a folder nor in the local cache, and {failed}",
+            hint=_hint(name, "check the name and the network, give a folder, or run `crosslens encoders get e5-small`"),
         ) from None
+
+
+def _hint(name: str, otherwise: str) -> str:
+    """Suggest a folder of a like name; names without a slash are rather those of the hub."""
+    return suggest_beside(name, otherwise=otherwise) if "/" in name else otherwise
 
 
 def _refuse_own_code(name: str, options: dict[str, Any]) -> NoReturn:
