@@ -158,11 +158,12 @@ def _shared(asked: tuple[Asked, ...]) -> Iterator[str]:
 
 
 def _trained_on(asked: tuple[Asked, ...]) -> Iterator[str]:
-    """Yield notes on test corpora that are the training corpus."""
+    """Yield notes on test corpora that are the training corpus, by the same name: a copy may be meant."""
     for planned in asked:
         if isinstance(planned.run, ModelRun):
+            training = planned.run.training
             tests = (question.corpus for question in planned.questions if isinstance(question, Score))
-            yield from planned.run.training.warnings(tests)
+            yield from training.warnings(test for test in tests if test.name == training.train.name)
 
 
 def _of_one_encoder(asked: tuple[Asked, ...]) -> Iterator[str]:
