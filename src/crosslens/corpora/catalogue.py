@@ -28,6 +28,7 @@ from typing import Any, TypeGuard
 import langcodes
 import numpy as np
 import platformdirs
+from langcodes.tag_parser import LanguageTagError
 
 from crosslens.corpora import hugging_face
 from crosslens.corpora.collection import COLLECTIONS, OWN_TAGS, SPLITS, Files, language_tag
@@ -518,7 +519,7 @@ def _load_path(name: str, format: Format | None) -> Corpus:
 
 def _warn_of_other_code(code: str) -> None:
     """Warn of a code for which collections have another one; it is kept because ids of similarity contain it."""
-    with suppress(langcodes.tag_parser.LanguageTagError):
+    with suppress(LanguageTagError):
         standard = OWN_TAGS.get(code) or langcodes.standardize_tag(code)
         if standard != code:
             warnings.warn(
