@@ -1,8 +1,9 @@
 """A second device that computes on the CPU: a tensor left on the other device raises, as it would with a GPU.
 
 Its tensors hold real numbers. As with CUDA, they cannot become NumPy arrays, nor meet tensors of the CPU in one
-operation, but for numbers without dimensions and the indices of an index. So whole commands run on the device and give
-the numbers of the CPU, and code that forgets a ``.cpu()`` or ``.to(device)`` fails.
+operation, but for numbers without dimensions and the indices of an index. As with Apple's MPS, they cannot be float64.
+So whole commands run on the device and give the numbers of the CPU, and code that forgets a ``.cpu()`` or
+``.to(device)`` fails.
 """
 
 from collections.abc import Callable, Iterator
@@ -173,12 +174,14 @@ def _inner(value: Any) -> Any:
 
 
 def _outer(value: Any) -> Any:
+    if getattr(value, "dtype", None) == torch.float64:
+        raise TypeError("the device has no float64")
     return Second(value) if isinstance(value, torch.Tensor) else value
 
 
 def _factory(func: Callable) -> Callable:
     def make(*args: Any, device: Any = None, pin_memory: Any = None, **kwargs: Any) -> Any:
-        return Second(func(*args, device=torch.device("cpu"), **kwargs))
+        return _outer(func(*args, device=torch.device("cpu"), **kwargs))
 
     return make
 

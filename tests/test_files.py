@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from crosslens.corpora.catalogue import check_corpus, check_text, load_corpus
+from crosslens.corpora.dictionaries import load_dictionary
+from crosslens.data.formats.lines import read_text
 from crosslens.digests import canonical_json, digest, stream_seed
+from crosslens.encoders.load import check_encoder, load_encoder
 from crosslens.errors import RequestError
 from crosslens.files import (
     allow_overwriting,
@@ -22,6 +26,7 @@ from crosslens.files import (
     write_bytes,
     write_text,
 )
+from crosslens.training.checkpoint import load_model
 
 
 def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
@@ -242,3 +247,18 @@ def test_a_link_to_what_may_be_overwritten_is_not_overwritten(tmp_path):
     finally:
         end()
     assert (tmp_path / "real" / "results.csv").read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    "load",
+    [load_encoder, check_encoder, load_model, load_corpus, check_corpus, check_text, load_dictionary, read_text],
+    ids=lambda load: load.__name__,
+)
+def test_a_name_like_a_missing_one_is_suggested(load, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "given" / "mbert.v1").mkdir(parents=True)
+    for missing in ("given/mbrt.v1", "./given/mbrt.v1"):
+        with pytest.raises(RequestError) as refused:
+            load(missing)
+        assert refused.value.hint == "did you mean 'mbert.v1'?"
+    assert "found" in str(refused.value) or "not exist" in str(refused.value)

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from itertools import chain, count
 from pathlib import Path
 
-from crosslens.errors import RequestError, WorkError
+from crosslens.errors import RequestError, WorkError, suggest
 
 try:
     import fcntl
@@ -91,6 +91,12 @@ def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
     except OSError as error:
         raise RequestError(f"{what}: {path}: {error.strerror}", hint="choose another path") from None
     return path
+
+
+def suggest_beside(path: str | Path, *, otherwise: str) -> str:
+    """Suggest the files and folders beside a missing one whose names are closest to its name."""
+    path = Path(path)
+    return suggest(path.name, (entry.name for entry in path.parent.glob("*")), otherwise=otherwise)
 
 
 def _refuse_unwritable(folder: Path) -> None:

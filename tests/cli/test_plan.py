@@ -28,6 +28,14 @@ def test_a_plan_says_which_sources_share_their_runs(run, file):
     assert shown.splitlines()[-1] == "toy: 0 runs done, 2 to do"
 
 
+def test_a_plan_reports_test_corpora_that_are_the_training_corpus(run, file):
+    tested = "data.tasks.pos.en={train: 'ud/en_toy:train', tests: ['ud/en_toy:train', ud/fr_pud]}"
+    status, shown, said = run("plan", file, "--out", "runs", "--set", tested)
+    assert status == 0, said
+    warning = "ud/en_toy:train is also the training corpus, so its score says nothing about new sentences"
+    assert [line for line in shown.splitlines() if "also the training" in line] == [f"note: {warning}"]
+
+
 def test_the_table_of_missing_corpora_is_whole_in_80_columns(capsys):
     corpora = [f"{name}/a_long_treebank_name:{split}" for name in COLLECTIONS for split in ("test", "train", "dev")]
     print_missing([Missing(corpus, (), DataError("missing")) for corpus in [*corpora, "raw/wol", "my.conllu:test"]])

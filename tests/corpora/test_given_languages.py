@@ -1,11 +1,12 @@
 """Languages that are given with a name, a file or an object."""
 
+import warnings
 from dataclasses import replace
 
 import pytest
 
 from crosslens.corpora.catalogue import load_corpora, load_corpus, load_text
-from crosslens.errors import RequestError
+from crosslens.errors import CrosslensWarning, RequestError
 
 
 @pytest.fixture
@@ -28,6 +29,17 @@ def test_the_language_before_a_path_counts_more_than_its_name(treebanks):
     (path,) = treebanks.glob("uner/*/fr_pud-ud-test.iob2")
     assert load_corpus(path).language == "fr"
     assert load_corpus(f"wo={path}").language == "wo"
+
+
+def test_another_code_of_a_language_is_reported(treebanks):
+    """Trained on ``eng=FILE``, English test corpora would count as zero-shot transfer."""
+    (path,) = treebanks.glob("ud/*/en_pud-ud-test.conllu")
+    with pytest.warns(CrosslensWarning, match="eng=FILE counts as another language than en.* write en=FILE"):
+        assert load_corpus(f"eng={path}").language == "eng"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for tag in ("en", "kmr", "prs", "src", "zh-Hant", "nb"):
+            assert load_corpus(f"{tag}={path}").language == tag
 
 
 def test_one_file_in_two_languages_is_two_corpora(treebanks):

@@ -135,9 +135,9 @@ def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
     with pytest.raises(RequestError, match="raw text is given by language"):
         adapt(masked_bert, "raw.txt", out)
     with pytest.raises(DataError, match="no letter of any known script"):
-        adapt(masked_bert, {"und": Corpus((Text(("12 34",)), Text(("\ue000",))), "odd")}, out)
+        adapt(tmp_path / "not loaded", {"und": Corpus((Text(("12 34",)), Text(("\ue000",))), "odd")}, out)
     with pytest.raises(RequestError, match="one must be held out"):
-        adapt(masked_bert, {"fr": text()[:1]}, out)
+        adapt(tmp_path / "not loaded", {"fr": text()[:1]}, out)
     with pytest.raises(RequestError, match="too few for one sequence") as refused:
         adapt(masked_bert, {"fr": text(times=1)[:2]}, out, settings=Adaptation(length=60))
     assert "smaller length with --set length=NUMBER" in refused.value.hint

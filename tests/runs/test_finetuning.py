@@ -5,6 +5,8 @@ import pytest
 import crosslens.runs.finetuning as finetuning
 from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.runs.finetuning import check_finetuning, finetune_and_evaluate
+from toy_architectures import fresh
+from toys import word_piece
 
 ROLES = ("train", "dev", "test")
 
@@ -83,3 +85,23 @@ def test_the_training_state_stays_until_the_results_are_written(tiny_bert, treeb
     assert (state.exists(), (tmp_path / "out").exists()) == (True, False)
     finetuned()
     assert (state.exists(), (tmp_path / "out" / "results.csv").exists()) == (False, True)
+
+
+def test_automatic_precision_is_one_that_the_encoder_can_be_computed_in(treebanks, tmp_path, monkeypatch):
+    monkeypatch.setattr("crosslens.encoders.matmul._processor_features", lambda: frozenset({"avx512_bf16"}))
+    tokenizer = word_piece()
+    for kind, expected in (("deberta", "none"), ("bert", '{"precision": "bfloat16"}')):
+        fresh(kind, 0, tokenizer).save_pretrained(tmp_path / kind)
+        tokenizer.save_pretrained(tmp_path / kind)
+        results = finetune_and_evaluate(
+            tmp_path / kind,
+            "pos",
+            train="ud/en_toy",
+            tests=["ud/fr_pud"],
+            condition={"precision": "auto"},
+            recipe="small",
+            settings={"epochs": 1},
+            data=str(treebanks),
+            device="cpu",
+        )
+        assert {record.condition for record in results} == {expected}

@@ -63,6 +63,19 @@ def test_an_encoder_that_was_replaced_is_loaded_again(encoder, tmp_path):
         assert described.digest == load_encoder(folder, device="cpu").digest
 
 
+def test_an_update_of_an_encoder_that_was_replaced_is_loaded_again(encoder, tmp_path):
+    peft = pytest.importorskip("peft", reason="needs PEFT: pip install 'crosslens[lora]'")
+    pretrained, folder = tmp_path / "encoder", tmp_path / "update"
+    for seed in (0, 1):
+        shutil.rmtree(pretrained, ignore_errors=True)
+        save_encoder(replace(encoder, model=fresh("bert", seed, encoder.tokenizer)), pretrained)
+        if not folder.exists():
+            config = peft.LoraConfig(target_modules=["query"], base_model_name_or_path=str(pretrained))
+            peft.get_peft_model(load_encoder(pretrained, device="cpu").model, config).save_pretrained(folder)
+        described = describe_encoder(str(folder), "cpu", condition=Condition())
+        assert described.digest == load_encoder(pretrained, device="cpu").digest  # an untrained update adds 0
+
+
 def test_an_encoder_that_stays_is_loaded_once(tiny_bert, monkeypatch):
     loaded = []
     monkeypatch.setattr(

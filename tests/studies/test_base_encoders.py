@@ -46,6 +46,11 @@ def read(folder, encoder, text="fr.txt", more=""):
     return read_study(folder / "starts.yaml")
 
 
+def of_one_encoder(planned):
+    """The notes on seeds that start from one encoder, without those on test corpora."""
+    return tuple(note for note in planned.notes if "is also the training corpus" not in note)
+
+
 def test_encoders_are_made_first_and_once(folder, tiny_bert):
     study, store = read(folder, tiny_bert), Store(folder / "runs")
     first = plan(study, store)
@@ -72,7 +77,7 @@ def test_encoders_are_made_first_and_once(folder, tiny_bert):
     ]
     assert {run.seed: run.base.digest for run in models} == digests
     assert len({*digests.values(), load_encoder(tiny_bert).digest}) == 3
-    assert whole.notes == ()
+    assert of_one_encoder(whole) == ()
 
     assert set(mean_seconds(store)) == {"pos"}  # what made an encoder was no task
 
@@ -94,12 +99,12 @@ def test_seeds_that_share_one_adapted_encoder_say_so(folder, tiny_bert):
     study, store = read(folder, tiny_bert, more="starts: one\n"), Store(folder / "runs")
     assert not run_study(study, store.folder, executor="serial").failed
     assert len(store.ids()) == 2 + 4 * 2
-    assert plan(study, store).notes == tuple(
+    assert of_one_encoder(plan(study, store)) == tuple(
         f"{label}: all 2 seeds start from one encoder; intervals and tests do not include variation between such"
         " encoders (starts: one)"
         for label in ("adapted", "from scratch")
     )
-    assert plan(study.model_copy(update={"seeds": (1,)}), store).notes == ()  # nothing varies over one seed
+    assert of_one_encoder(plan(study.model_copy(update={"seeds": (1,)}), store)) == ()  # nothing varies over one seed
     summary = pd.read_csv(folder / "runs" / "studies" / "starts" / "summary.csv")
     encoders = dict(zip(summary["label"], summary["encoders"], strict=True))
     assert encoders == {"reference": "one", "adapted": "one", "from scratch": "one", "BiLSTM": "each"}

@@ -75,6 +75,16 @@ def test_a_half_annotated_treebank_is_completed(encoder, toy, tmp_path, task, co
         evaluate(model, tmp_path / "half.conllu")
 
 
+def test_entities_are_predicted_whatever_other_annotation_is_incomplete(encoder, toy, tmp_path):
+    model = finetune(encoder, "ner", train=toy(task="ner"), recipe=FAST.model_copy(update={"epochs": 1}))
+    words = [line.split("\t") for line in to_text(toy("test")).splitlines(keepends=True)]
+    for columns in (each for each in words if each[0] == "1"):
+        columns[3] = columns[6] = columns[7] = "_"
+    (tmp_path / "half.conllu").write_text("".join("\t".join(columns) for columns in words), "utf-8")
+    entities = [sentence.entities for sentence in predict(model, tmp_path / "half.conllu").sentences]
+    assert entities == [sentence.entities for sentence in predict(model, toy("test")).sentences]
+
+
 def test_a_head_left_in_training_predicts_without_dropout(encoder, toy):
     recipe = FAST.model_copy(update={"head_dropout": 0.5})
     model = finetune(encoder, "pos", train=toy(), recipe=recipe, seed=1)

@@ -16,7 +16,10 @@ def test_errors_on_languages_left_out_are_those_of_the_rule():
     rule = made_up(12, noise=3)
     errors = left_out(rule)
     assert errors["error of an estimate"] == rule.error
-    assert errors["regret of always en"] == rule.default_regret
+    scores = {(row.language, row.source): row.score for row in rule.measured}
+    worse = [max(0.0, scores[language, "fr"] - scores[language, "en"]) for language in rule.languages]
+    assert errors["regret of always en"].value == pytest.approx(sum(worse) / 12)
+    assert sum(worse) > 0
     by_source = [errors[f"error of an estimate from {source}"].value for source in ("en", "fr")]
     assert sum(by_source) / 2 == pytest.approx(rule.error.value)  # every language has both
     assert set(OF_PROBES) < set(FEATURES)

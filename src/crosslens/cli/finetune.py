@@ -79,13 +79,8 @@ def command(
         --test ud/en_pud,ud/fr_pud --random-init 1-2 --seed 1 --out results/pos-1-2
     """
     from crosslens.cli._display import progress
-    from crosslens.encoders.encoder import find_device
-    from crosslens.encoders.matmul import find_precision
     from crosslens.runs.finetuning import finetune_and_evaluate
 
-    interventions = {key: value for key, value in condition.items() if value is not None}
-    if interventions.get("precision") == "auto":
-        interventions["precision"] = find_precision("auto", find_device(device))
     with progress() as bar:
         results = finetune_and_evaluate(
             encoder,
@@ -93,7 +88,7 @@ def command(
             train=train,
             tests=split_names(test),
             dev=dev,
-            condition=interventions,
+            condition={key: value for key, value in condition.items() if value is not None},
             recipe=recipe,
             settings=read_settings(settings),
             vectors=vectors,

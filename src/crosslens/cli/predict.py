@@ -39,8 +39,8 @@ def command(
     refuse_existing(out)
 
     from crosslens.cli._display import progress, say
-    from crosslens.corpora.catalogue import load_corpus, load_text, names_text
-    from crosslens.data.formats import LABELLED, to_complete
+    from crosslens.corpora.catalogue import load_text, names_text
+    from crosslens.data.formats import LABELLED
     from crosslens.data.formats.text import cut_words
     from crosslens.data.sentence import Sentence
     from crosslens.training.checkpoint import load_model
@@ -60,12 +60,9 @@ def command(
     if split_words and not names_text(corpus):
         raise RequestError(f"--split-words: {corpus} is not raw text", hint="leave it out, or give a .txt file")
     format = next((format for format in known if format.ending == ending), task.format)
-    if split_words:
-        items = cut_words(load_text(corpus, data=data))
-    else:
-        items = load_corpus(corpus, data=data, format=to_complete(task.format, task.needs))
+    given = cut_words(load_text(corpus, data=data)) if split_words else corpus
     with progress() as bar:
-        predicted = predict(loaded, items, progress=bar)
+        predicted = predict(loaded, given, data=data, progress=bar)
     write_finished(out, lambda path: format.write(predicted, path))
-    unit = f"sentences, {items.words} words" if isinstance(items[0], Sentence) else "texts"
-    say(f"{out}: {len(items)} {unit}, {task.name} predicted")
+    unit = f"sentences, {predicted.words} words" if isinstance(predicted[0], Sentence) else "texts"
+    say(f"{out}: {len(predicted)} {unit}, {task.name} predicted")

@@ -17,24 +17,29 @@ Suffixes select and transliterate:
 
 import os
 import re
+import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeGuard
 
+import langcodes
 import numpy as np
 import platformdirs
+from langcodes.tag_parser import LanguageTagError
 
 from crosslens.corpora import hugging_face
-from crosslens.corpora.collection import COLLECTIONS, SPLITS, Files, language_tag
+from crosslens.corpora.collection import COLLECTIONS, OWN_TAGS, SPLITS, Files, language_tag
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import CONLLU, FORMATS, IOB2, LABELLED, TSV, Format, arrow, iob, text
 from crosslens.data.objects import corpus_of, has_columns
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.digests import stream_seed
-from crosslens.errors import DataError, RequestError, suggest
+from crosslens.errors import CrosslensWarning, DataError, RequestError, suggest
+from crosslens.files import suggest_beside
 from crosslens.formatting import counted
 from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory
 from crosslens.lab.presets import find_laboratory
@@ -297,7 +302,7 @@ def check_text(name: str, *, data: str | Path | None = None) -> None:
     if path.exists() or collection == LAB:
         return
     if collection != RAW:
-        raise DataError(f"file {str(path)!r} not found")
+        raise DataError(f"file {str(path)!r} not found", hint=suggest_beside(path, otherwise="check the path"))
     _raw_file(part, data)
 
 
@@ -392,7 +397,7 @@ def check_corpus(pattern: str, *, split: str = "test", data: str | Path | None =
     if named is None:
         path = _path(bare)
         if not path.exists():
-            raise DataError(f"file {str(path)!r} not found")
+            raise DataError(f"file {str(path)!r} not found", hint=suggest_beside(path, otherwise="check the path"))
     elif named["collection"] not in LABS:
         split = named["split"] or split
         if not find_corpora(named["collection"], named["corpus"], data, split=split):
@@ -491,11 +496,12 @@ def _load_path(name: str, format: Format | None) -> Corpus:
             raise DataError(f"{name!r} is not a valid corpus name", hint="write for example ud/en_ewt:train[:200]")
         if path.is_symlink():
             raise DataError(f"corpus file {str(path)!r} is a symbolic link that leads nowhere")
-        files = (file.name for file in path.parent.glob("*"))
-        hint = suggest(path.name, files, otherwise="give a file, or a name such as ud/en_ewt:train")
+        hint = suggest_beside(path, otherwise="give a file, or a name such as ud/en_ewt:train")
         if "=" in name and not tagged:
             hint = "give the language as a tag, such as wo=FILE for Wolof"
         raise DataError(f"corpus file {str(path)!r} not found", hint=hint)
+    if tagged:
+        _warn_of_other_code(tagged["language"])
     parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.(?:conllu|iob2)", path.name)
     language = tagged["language"] if tagged else parts[1] if parts else None
     split = parts[2] if parts else None
@@ -509,6 +515,19 @@ def _load_path(name: str, format: Format | None) -> Corpus:
     if format is TSV and iob.is_iob(path):
         format = IOB2
     return format.read(path, name=str(path), language=language, split=split)
+
+
+def _warn_of_other_code(code: str) -> None:
+    """Warn of a code for which collections have another one; it is kept because ids of similarity contain it."""
+    with suppress(LanguageTagError):
+        standard = OWN_TAGS.get(code) or langcodes.standardize_tag(code)
+        if standard != code:
+            warnings.warn(
+                f"{code}=FILE counts as another language than {standard}, the BCP 47 tag of collections:"
+                f" write {standard}=FILE",
+                CrosslensWarning,
+                stacklevel=4,
+            )
 
 
 def _missing(collection: str, corpus: str, split: str, data: str | Path | None) -> DataError:

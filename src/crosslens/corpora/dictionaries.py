@@ -11,6 +11,7 @@ from pathlib import Path
 from crosslens.corpora.catalogue import LAB, find_lab, places, roots
 from crosslens.data.dictionary import Dictionary, of_words, read
 from crosslens.errors import DataError
+from crosslens.files import suggest_beside
 
 MUSE = {"train": ".0-5000", "test": ".5000-6500", None: ""}
 """Split -> infix of its file name."""
@@ -40,7 +41,9 @@ def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dict
         if not Path(name).exists():
             raise DataError(
                 f"dictionary file {str(name)!r} not found",
-                hint="give a file, or a name such as muse/en-fr:test or lab/src-adj:train",
+                hint=suggest_beside(
+                    name, otherwise="give a file, or a name such as muse/en-fr:test or lab/src-adj:train"
+                ),
             )
         return read(name)
     if named["collection"] == LAB:

@@ -30,14 +30,14 @@ from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reading import Reading
 from crosslens.encoders.matmul import find_precision
 from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (registers its architecture)
-from crosslens.encoders.models.adapters import ADAPTER, with_adapter
+from crosslens.encoders.models.adapters import ADAPTER, adapted_encoder, with_adapter
 from crosslens.encoders.models.held_weights import hold_in_bfloat16, without_int8
 from crosslens.encoders.models.language_specific import RoutedBertModel
 from crosslens.encoders.models.quantize import Quantize
 from crosslens.encoders.options import Precision
 from crosslens.environment import offline
 from crosslens.errors import EncoderError, RequestError
-from crosslens.files import new_folder
+from crosslens.files import new_folder, suggest_beside
 
 TOKENIZERS = "tokenizers"
 """Subfolder of language-specific tokenizers."""
@@ -124,17 +124,22 @@ def load_encoder(
     return _placed(encoder, precision, rounding, place)
 
 
-def check_encoder(name_or_folder: str | Path) -> None:
+def check_encoder(name_or_folder: str | Path) -> str:
     """Check that an encoder is there, without reading its weights.
 
+    Returns:
+        The name of its family.
+
     Raises:
-        EncoderError: if it is not found, or its folder has no valid config.json.
+        EncoderError: if it is not found or unsupported, or its folder has no valid config.json.
     """
     name, revision = locate(str(name_or_folder))
-    if not (Path(name) / ADAPTER).is_file():
-        _check_folder(name)
-        with quiet():
-            _find_config(name, {"revision": revision, "trust_remote_code": False})
+    if (pretrained := adapted_encoder(name)) is not None:
+        return check_encoder(pretrained)
+    _check_folder(name)
+    with quiet():
+        _, config = _find_config(name, {"revision": revision, "trust_remote_code": False})
+    return find_family(config.model_type).name
 
 
 def _placed(
@@ -177,11 +182,9 @@ def load_masked_lm(encoder: Encoder, *, seed: int = 0) -> tuple[PreTrainedModel,
     if encoder.tokenizer.mask_token_id is None:
         raise EncoderError(f"the tokenizer of {encoder.name} has no mask token, which masked language modelling needs")
     name, revision = locate(encoder.name)
-    adapter = Path(name) / ADAPTER
-    updated = adapter.is_file()
-    if updated:  # transformers would keep the update apart, and freeze all of the model
-        settings = json.loads(adapter.read_text("utf-8"))
-        name, revision = locate(str(settings["base_model_name_or_path"]), settings.get("revision"))
+    updated = adapted_encoder(name)
+    if updated is not None:  # transformers would keep the update apart, and freeze all of the model
+        name, revision = locate(updated)
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
@@ -199,7 +202,7 @@ def load_masked_lm(encoder: Encoder, *, seed: int = 0) -> tuple[PreTrainedModel,
             ) from None
         except (OSError, RuntimeError) as error:  # torch reports a file that cannot be opened as RuntimeError
             raise EncoderError(f"{encoder.name}: cannot read the weights: {_reason(error)}") from None
-    if updated:
+    if updated is not None:
         model.base_model.load_state_dict(encoder.model.state_dict())
     fresh = tuple(sorted(key for key in info["missing_keys"] if "pooler." not in key))
     return model.train(), fresh
@@ -253,7 +256,8 @@ def _check_folder(name: str) -> None:
     if not looks_local:
         return
     if not folder.exists():
-        raise EncoderError(f"folder {name} not found", hint="check the path, or give a Hugging Face name as owner/name")
+        otherwise = "check the path, or give a Hugging Face name as owner/name"
+        raise EncoderError(f"folder {name} not found", hint=suggest_beside(folder, otherwise=otherwise))
     if not folder.is_dir():
         raise EncoderError(
             f"{name} is a file, not a folder", hint="give the folder that contains config.json and model.safetensors"
@@ -281,7 +285,7 @@ def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedCo
     if offline():
         raise EncoderError(
             f"encoder {name!r} not found: neither a folder nor in the local cache, and the network is switched off",
-            hint="unset HF_HUB_OFFLINE, give a folder, or run `crosslens encoders get e5-small`",
+            hint=_hint(name, "unset HF_HUB_OFFLINE, give a folder, or run `crosslens encoders get e5-small`"),
         )
     try:
         with suppress(HfHubHTTPError):  # the hub answers, and transformers reads what
@@ -290,11 +294,18 @@ def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedCo
     except Exception as error:
         if isinstance(error, ValueError) and "trust_remote_code" in str(error):
             _refuse_own_code(name, options)
+        failed = f"the download failed: {_reason(error)}"
+        if "[Errno" in failed:
+            failed = f"the Hugging Face hub cannot be reached: {failed.rpartition('] ')[2]}"
         raise EncoderError(
-            f"encoder {name!r} not found: neither a folder nor in the local cache, and the download failed:"
-            f" {_reason(error)}",
-            hint="check the name and the network, give a folder, or run `crosslens encoders get e5-small`",
+            f"encoder {name!r} not found: neither a folder nor in the local cache, and {failed}",
+            hint=_hint(name, "check the name and the network, give a folder, or run `crosslens encoders get e5-small`"),
         ) from None
+
+
+def _hint(name: str, otherwise: str) -> str:
+    """Suggest a folder of a like name; names without a slash are rather those of the hub."""
+    return suggest_beside(name, otherwise=otherwise) if "/" in name else otherwise
 
 
 def _refuse_own_code(name: str, options: dict[str, Any]) -> NoReturn:

@@ -97,6 +97,8 @@ def adapt(
         language: text if isinstance(text, Corpus) else load_text(text, language=language, data=data)
         for language, text in texts.items()
     }
+    for corpus in corpora.values():
+        _split(readable(corpus), settings)  # refuses text that is too short, before the encoder is loaded
     loaded = load_encoder(encoder, device="cpu")
     if loaded.tokenizers:
         raise EncoderError(
@@ -107,7 +109,7 @@ def adapt(
     coverage = {
         f"{name} {language}": value
         for language, corpus in corpora.items()
-        for name, value in asdict(measure_coverage(loaded, readable(corpus))).items()
+        for name, value in asdict(measure_coverage(loaded, corpus)).items()
     }
     blocks, unseen = _blocks(loaded, corpora, settings)
     model, fresh = load_masked_lm(loaded, seed=stream_seed(settings.seed, "head"))
@@ -205,17 +207,22 @@ def _blocks(
     length = min(settings.length, encoder.capacity)
     blocks, unseen = [], {}
     for language, corpus in corpora.items():
-        lines = [item.text for item in corpus]
-        count = max(1, round(settings.held_out * len(lines)))
-        if count >= len(lines):
-            raise RequestError(f"{corpus.name} has only {len(lines)} line; one must be held out")
-        parts = ((corpus.name, lines[:-count]), (f"the held-out text of {corpus.name}", lines[-count:]))
+        names = corpus.name, f"the held-out text of {corpus.name}"
         cut, unseen[language] = (
-            cut_stream(name, part, encoder.tokenizer, length=length, setting="length")  # pyright: ignore
-            for name, part in parts
+            cut_stream(name, lines, encoder.tokenizer, length=length, setting="length")  # pyright: ignore
+            for name, lines in zip(names, _split(corpus, settings), strict=True)
         )
         blocks.append(cut)
     return np.concatenate(blocks), unseen
+
+
+def _split(corpus: Corpus, settings: Adaptation) -> tuple[list[str], list[str]]:
+    """Lines for training, and the held-out ones."""
+    lines = [item.text for item in corpus]
+    count = max(1, round(settings.held_out * len(lines)))
+    if count >= len(lines):
+        raise RequestError(f"{corpus.name} has only {len(lines)} line; one must be held out")
+    return lines[:-count], lines[-count:]
 
 
 def _freeze(model: Any, encoder: Encoder, layers: str) -> None:

@@ -10,8 +10,10 @@ from typing import Any, Literal
 from crosslens.alignment.vectors import read_vectors
 from crosslens.corpora.catalogue import name_split
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.encoder import find_device
 from crosslens.encoders.interventions.start import Start
 from crosslens.encoders.load import check_encoder
+from crosslens.encoders.matmul import find_precision
 from crosslens.encoders.models.bilstm import LAYERS as BILSTM_LAYERS
 from crosslens.encoders.models.bilstm import Vectors, bilstm_digest
 from crosslens.errors import RequestError
@@ -128,7 +130,8 @@ def finetune_and_evaluate(
         train: name of the training data.
         tests: names of test corpora; ``ud/*_pud`` matches every PUD treebank.
         dev: name of the development data; None: the dev split of ``train``, if the recipe needs it.
-        condition: interventions before training, as in a study file: ``{"layers": "1-2", "freeze": "0"}``.
+        condition: interventions before training, as in a study file: ``{"layers": "1-2", "freeze": "0"}``. Here, the
+            precision may also be ``auto``.
         recipe: name of a recipe; None: the default recipe of the task.
         settings: setting -> value, for recipe or task.
         vectors: file of pretrained word vectors for a BiLSTM, in fastText's format.
@@ -158,8 +161,11 @@ def finetune_and_evaluate(
     for folder, name in ((out, "--out"), (predictions, "--predictions")):
         if folder is not None:
             refuse_existing(folder, what=name)
-    parsed = Condition.read(condition).require_before_training()
     fresh = str(encoder) == BILSTM and not Path(encoder).exists()
+    if isinstance(condition, Mapping) and condition.get("precision") == "auto":
+        family = None if fresh else check_encoder(encoder)
+        condition = {**condition, "precision": find_precision("auto", find_device(device), family=family)}
+    parsed = Condition.read(condition).require_before_training()
     if vectors is not None and not fresh:
         raise RequestError("--vectors applies only to ENCODER bilstm; pretrained encoders have their own embeddings")
     if fresh:

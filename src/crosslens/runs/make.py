@@ -9,6 +9,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.checkpoints import kept_steps, locate
 from crosslens.encoders.load import load_encoder
+from crosslens.encoders.models.adapters import adapted_encoder
 from crosslens.encoders.models.bilstm import Vectors, fresh_bilstm
 from crosslens.encoders.models.quantize import Quantize
 from crosslens.encoders.options import Precision
@@ -162,9 +163,17 @@ Files = tuple[tuple[str, int, int], ...]
 
 
 def _files(path: str) -> Files:
-    """The files of an encoder's folder, by which a folder that was replaced is noticed; none for a hub name."""
-    files = [(file, file.stat()) for file in sorted(Path(locate(path)[0]).glob("*")) if file.exists()]
-    return tuple((str(file), status.st_size, status.st_mtime_ns) for file, status in files)
+    """The files of an encoder's folder, by which a folder that was replaced is noticed; none for a hub name.
+
+    Those of a folder of PEFT's are also the files of the encoder that it was made for.
+    """
+    folder = locate(path)[0]
+    files = [(file, file.stat()) for file in sorted(Path(folder).glob("*")) if file.exists()]
+    pretrained = adapted_encoder(folder)
+    return (
+        *((str(file), status.st_size, status.st_mtime_ns) for file, status in files),
+        *(_files(pretrained) if pretrained is not None else ()),
+    )
 
 
 @lru_cache(maxsize=1)

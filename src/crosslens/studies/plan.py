@@ -126,7 +126,7 @@ def plan(
     planner = _Planner(study, store, corpora or Corpora(), cache, listener, skip_missing=skip_missing)
     listener.report("planning", 0)
     asked = tuple(planner.asked())
-    notes = tuple(dict.fromkeys([*planner.notes, *_shared(asked), *_of_one_encoder(asked)]))
+    notes = tuple(dict.fromkeys([*planner.notes, *_shared(asked), *_trained_on(asked), *_of_one_encoder(asked)]))
     return Plan(
         study, asked, unfinished(store, asked, models="models" in study.keep), planner.waiting, notes, planner.missing
     )
@@ -155,6 +155,15 @@ def _shared(asked: tuple[Asked, ...]) -> Iterator[str]:
         if len(names) > 1:
             described = ", ".join(f"{source} ({train})" for source, train in names.items())
             yield f"{task}: these sources have the same training data and share their runs: {described}"
+
+
+def _trained_on(asked: tuple[Asked, ...]) -> Iterator[str]:
+    """Yield notes on test corpora that are the training corpus, by the same name: a copy may be meant."""
+    for planned in asked:
+        if isinstance(planned.run, ModelRun):
+            training = planned.run.training
+            tests = (question.corpus for question in planned.questions if isinstance(question, Score))
+            yield from training.warnings(test for test in tests if test.name == training.train.name)
 
 
 def _of_one_encoder(asked: tuple[Asked, ...]) -> Iterator[str]:

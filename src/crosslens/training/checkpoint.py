@@ -31,7 +31,7 @@ from crosslens.encoders.models.held_weights import without_int8
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
 from crosslens.environment import offline
 from crosslens.errors import EncoderError, RequestError
-from crosslens.files import is_refusal, new_folder
+from crosslens.files import is_refusal, new_folder, suggest_beside
 from crosslens.tasks import Task, find_task
 from crosslens.tasks.heads.linear import LinearHead
 from crosslens.tasks.tagging import Tagging
@@ -150,12 +150,12 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
     folder = Path(folder)
     if not is_model(folder):
         reason = "has no " + DESCRIPTION if folder.is_dir() else "does not exist"
-        raise EncoderError(
-            f"{folder} {reason}, so it is not a model fine-tuned by crosslens",
-            hint=f"did you mean {folder / 'model'}?"
-            if is_model(folder / "model")
-            else "create one with `crosslens finetune … --keep-model`",
-        )
+        hint = "create one with `crosslens finetune … --keep-model`"
+        if is_model(folder / "model"):
+            hint = f"did you mean {folder / 'model'}?"
+        elif not folder.exists():
+            hint = suggest_beside(folder, otherwise=hint)
+        raise EncoderError(f"{folder} {reason}, so it is not a model fine-tuned by crosslens", hint=hint)
     try:
         description = json.loads((folder / DESCRIPTION).read_text("utf-8"))
         if description["format"] != FORMAT:

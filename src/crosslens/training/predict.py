@@ -28,6 +28,7 @@ def predict(
     model: TaskModel | str | Path,
     corpus: CorpusLike,
     *,
+    data: str | Path | None = None,
     precision: Precision | Literal["auto"] | None = None,
     progress: Listener = None,
 ) -> Corpus:
@@ -37,6 +38,7 @@ def predict(
         model: a fine-tuned model, or the folder of one.
         corpus: sentences of words, or texts, as the task requires: a corpus or its name, lists of words, texts, or
             anything else that `load_corpus` takes. Existing annotation is ignored, and may be incomplete.
+        data: data folder for a corpus by name.
         precision: number format of the computation, as in `in_precision`; None: the model's.
         progress: listener for the number of predicted sentences or texts.
 
@@ -57,7 +59,7 @@ def predict(
         3
     """
     model = in_precision(as_model(model), precision)
-    corpus = load_corpus(corpus, format=to_complete(model.task.format, model.task.needs))
+    corpus = load_corpus(corpus, data=data, format=to_complete(model.task.format, model.task.needs))
     reading = read_for(model, corpus)
     return predict_windows(model, corpus, reading, progress=listening(progress))
 

@@ -1,8 +1,20 @@
 """Settings of interventions as they are written."""
 
+import pytest
+
 from crosslens.encoders.condition import Condition
+from crosslens.errors import RequestError
 
 
 def test_spaces_name_no_other_condition():
     assert Condition(layers=" 1 - 2, 4 ") == Condition(layers="1-2,4")
     assert Condition(freeze=" 0") == Condition(freeze="0")
+
+
+@pytest.mark.parametrize("alone", [{"lora_layers": "all"}, {"lora_components": "all"}, {"components": "all"}])
+def test_a_setting_without_the_required_one_is_no_reference(alone):
+    with pytest.raises(RequestError, match="this condition is invalid"):
+        Condition.read(alone)
+    assert Condition.read({**alone, "lora": 8, "layers": "1"}).label.startswith("1 lora 8")
+    assert Condition.read({"layers": None, "components": "all"}) == Condition()
+    assert Condition.read({"precision": "float32"}) == Condition()

@@ -102,8 +102,10 @@ def test_a_change_is_recorded_with_its_scale_and_the_other_encoder(encoder):
 
 
 def test_a_change_from_another_pretrained_encoder_is_refused(encoder):
-    with pytest.raises(EncoderError, match="is not the encoder that was fine-tuned"):
-        add(encoder, "1", encoder, random_init(encoder, "1", seed=1))
+    changed_since = replace(random_init(encoder, "1", seed=1), name="other")
+    with pytest.raises(EncoderError, match=r"^other is not the encoder that was fine-tuned") as refused:
+        add(encoder, "1", encoder, changed_since)
+    assert "pretrained=" in str(refused.value)
 
 
 def test_labels_name_the_other_encoder_and_no_folder():

@@ -118,6 +118,18 @@ def test_panels_fill_the_page_evenly(languages, across):
     assert chart.to_dict()["columns"] == across
 
 
+def test_many_pairs_are_a_figure_for_each_source_language():
+    def figures(sources, targets):
+        pairs = [(f"s{source}", f"t{target}") for source in range(sources) for target in range(targets)]
+        records = [similarity("cka", 0.5, source=source, target=target) for source, target in pairs]
+        charts = layer_figures(Results.of(records))
+        return {name: len(panels(chart)) for name, chart in charts.items() if name != "similarity-by-pair"}
+
+    assert figures(2, 30) == {"similarity-by-language": 60}
+    assert figures(2, 31) == {"similarity-by-language-s0": 31, "similarity-by-language-s1": 31}
+    assert figures(1, 61) == {"similarity-by-language": 61}
+
+
 def test_long_titles_break_between_words_and_right_to_left_ones_do_not():
     long, arabic = "Northern Sotho in Latin script", "العربية الفصحى الحديثة في العالم"
     chart = by_language(similarity("cka", 0.5, target=long), similarity("cka", 0.3, target=arabic))

@@ -40,10 +40,12 @@ FORMATS = {format.ending: format for format in (CONLLU, IOB2, *LABELLED)}
 
 
 def to_complete(format: Format, layers: Collection[str]) -> Format:
-    """Format of a file whose annotation a model completes: these layers may be annotated for only some words.
+    """Format of a file whose annotation a model completes: some layers may be annotated for only some words.
 
     Args:
-        format: format of the task.
+        format: format of the task; predictions in IOB2 have no layer of CoNLL-U, so all of them may be incomplete.
         layers: annotation layers that the task needs for training.
     """
-    return replace(format, read=partial(format.read, incomplete=layers)) if format is CONLLU else format
+    if format not in (CONLLU, IOB2):
+        return format
+    return replace(CONLLU, read=partial(conllu.read, incomplete=layers if format is CONLLU else conllu.LAYERS))

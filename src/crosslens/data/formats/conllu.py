@@ -20,6 +20,7 @@ from crosslens.files import write_bytes
 COLUMNS = 10
 FORM, UPOS, HEAD, DEPREL = 1, 3, 6, 7
 ABSENT = "_"
+LAYERS = ("upos", "heads", "relations")
 MOST_DIGITS = 18
 """Longer numbers are outside any sentence, and Python does not read numbers of thousands of digits."""
 
@@ -47,7 +48,7 @@ def read(
         split: ``train``, ``dev`` or ``test``.
         release: release of the treebank.
         cycles: whether heads may form cycles, as those of a parser that chooses each head alone.
-        incomplete: layers (``upos``, ``heads``, ``relations``) that may be annotated for only some words of a sentence;
+        incomplete: those of `LAYERS` that may be annotated for only some words of a sentence;
             the sentence is then without the layer.
 
     Raises:
@@ -151,7 +152,7 @@ def _sentence(block: Sequence[str], file: str, start: int, *, cycles: bool, inco
         )
     if not _TAGS.issuperset(upos):
         _refuse_small_letters(upos, file, lines)
-    for layer, values in (("upos", upos), ("heads", heads), ("relations", relations)):
+    for layer, values in zip(LAYERS, (upos, heads, relations), strict=True):
         if layer in incomplete and ABSENT in values:
             values[:] = [ABSENT] * words
     numbers = None if all(head == ABSENT for head in heads) else _heads(heads, file, lines, cycles=cycles)

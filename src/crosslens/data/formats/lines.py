@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from crosslens.errors import DataError
+from crosslens.files import suggest_beside
 
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -25,7 +26,7 @@ def read_text(path: str | Path, *, otherwise: str | None = None) -> str:
     try:
         raw = Path(path).read_bytes()
     except FileNotFoundError:
-        raise DataError("file not found", file=file) from None
+        raise DataError("file not found", file=file, hint=suggest_beside(path, otherwise="check the path")) from None
     except IsADirectoryError:
         raise DataError("is a folder, not a file", file=file, hint="name a file in it") from None
     except OSError as error:

@@ -119,7 +119,8 @@ class Intervention(BaseModel):
         }
         fields = cls.model_fields
         changes_something = any(value != fields[field].default for field, value in values.items())
-        return cls.model_validate(values) if changes_something else None
+        lacks_one = any(fields[field].is_required() and key not in settings for key, field in cls.keys.items())
+        return cls.model_validate(values) if changes_something or (values and lacks_one) else None
 
     def each(self, *, depth: int, heads: int) -> tuple[Self, ...]:
         """One intervention for each layer if the layers are ``*``; empty otherwise.

@@ -147,7 +147,8 @@ def same_pretrained(encoder: "Encoder", pretrained: "Encoder") -> "Encoder":
     """
     if pretrained.digest != encoder.loaded_digest:
         raise EncoderError(
-            f"{encoder.name} is not the encoder that was fine-tuned", hint="use swap, and name the encoder"
+            f"{pretrained.name} is not the encoder that was fine-tuned",
+            hint="name an unchanged copy of it: crosslens.intervene(…, pretrained=…)",
         )
     return pretrained
 

@@ -1,6 +1,7 @@
 """Low-rank updates of encoders: their training, and the folders that PEFT reads and writes."""
 
 import copy
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -183,6 +184,23 @@ def save_lora(encoder: Encoder, folder: str | Path, *, pretrained: Encoder | Non
                 module.lora_A["default"].weight.zero_()[:rank] = root[:, None] * right[:rank]
                 module.lora_B["default"].weight.zero_()[:, :rank] = left[:, :rank] * root
         adapted.save_pretrained(partial)
+
+
+def adapted_encoder(folder: str | Path) -> str | None:
+    """Return the name of the encoder that a folder of PEFT's was made for; None for any other folder or a hub name.
+
+    Raises:
+        EncoderError: if the folder is damaged.
+    """
+    file = Path(folder) / ADAPTER
+    if not file.is_file():
+        return None
+    try:
+        settings = json.loads(file.read_text("utf-8"))
+        name, revision = str(settings["base_model_name_or_path"]), settings.get("revision")
+        return f"{name}@{revision}" if revision and not Path(name).exists() else name
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EncoderError(f"{folder}: cannot read the adapter: {error}") from None
 
 
 def with_adapter(folder: str | Path, *, revision: str | None = None) -> Encoder:

@@ -38,7 +38,7 @@ class Mean(StateIntervention):
             means, chosen = asked(), places_of(inputs.mask)
 
             def replacement(site: "Site", states: "Tensor") -> "Tensor":
-                first, inner, last = means[site.name].to(states.dtype)
+                first, inner, last = means[site.name].to(states)
                 return torch.where(chosen[0, ..., None], first, torch.where(chosen[2, ..., None], last, inner))
 
             return replacement
@@ -51,20 +51,23 @@ PLACES = ("first", "inner", "last")
 
 
 def place_means(encoder: "Encoder", places: "Sequence[Site]", windows: "Sequence[Window]") -> "dict[str, Tensor]":
-    """Compute mean states over windows: name of the place -> ``(3, columns)``, of first, inner and last subwords."""
+    """Compute mean states over windows: name of the place -> ``(3, columns)``, of first, inner and last subwords.
+
+    They are float64 tensors on the CPU, because not every device has float64.
+    """
     import torch
 
     from crosslens.encoders.matmul import inference
     from crosslens.encoders.states.sites import read_sites
 
     sums: list[Tensor | float] = [0.0] * len(places)
-    counts = torch.zeros(len(PLACES), dtype=torch.float64, device=encoder.device)
+    counts = torch.zeros(len(PLACES), dtype=torch.float64)
     with inference():
         for _, batch, states in read_sites(encoder, places, windows):
-            weights = places_of(batch.mask).double()
+            weights = places_of(batch.mask).cpu().double()
             counts += weights.sum((1, 2))
             for number, of_site in enumerate(states):
-                sums[number] = sums[number] + torch.einsum("pwl,wlc->pc", weights, of_site.double())
+                sums[number] = sums[number] + torch.einsum("pwl,wlc->pc", weights, of_site.cpu().double())
     return {
         site.name: total / counts.clamp(min=1)[:, None]  # pyright: ignore[reportOperatorIssue]
         for site, total in zip(places, sums, strict=True)

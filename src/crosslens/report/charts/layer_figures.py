@@ -32,6 +32,9 @@ MEASURED = "measured"
 ACROSS = 6
 """Panels beside one another, at most."""
 
+MOST = 60
+"""Panels of a figure with several source languages, at most: more are a figure for each source language."""
+
 WRAPPED = 24
 """Letters of a panel's title in one line."""
 
@@ -41,7 +44,7 @@ def layer_figures(results: Results) -> dict[str, Chart]:
 
     ``words`` and ``sentences``: Figures 4 and 6 of Conneau, Wu et al. (2020); ``transfer-by-layer-TASK``: Figure 5;
     ``similarity-by-pair``: the heat map of Figure 7; ``similarity-by-language``: Figures 1, 2 and 4 to 8 of Muller et
-    al. (2021).
+    al. (2021); with many pairs, ``similarity-by-language-SOURCE``.
     """
     charts: dict[str, Chart] = {}
     for level in LEVELS:
@@ -54,7 +57,7 @@ def layer_figures(results: Results) -> dict[str, Chart]:
     with suppress(RequestError):  # no similarity of translations
         pairs = similarity_lines(results.filter(metric="similarity", target_layer=None), "cka")
         charts["similarity-by-pair"] = similarity_by_pair(pairs)
-        charts["similarity-by-language"] = similarity_by_language(pairs)
+        charts |= similarity_figures(pairs)
     return charts
 
 
@@ -123,6 +126,21 @@ def similarity_by_pair(lines: Sequence[Line]) -> Chart:
             )
         )
     return styled(alt.concat(*maps, columns=2))
+
+
+def similarity_figures(lines: Sequence[Line]) -> dict[str, Chart]:
+    """Name -> figure of similarity by language pair; many pairs are a figure for each source language."""
+    name, by_source = "similarity-by-language", dict[str, list[Line]]()
+    for line in lines:
+        if line.languages and len(set(line.languages)) > 1:
+            by_source.setdefault(line.languages[0], []).append(line)
+    if len({line.group for of_source in by_source.values() for line in of_source}) <= MOST:
+        return {name: similarity_by_language(lines)}
+    charts = {}
+    for source, of_source in by_source.items():
+        with suppress(RequestError):  # baselines alone
+            charts[name if len(by_source) == 1 else f"{name}-{source}"] = similarity_by_language(of_source)
+    return charts
 
 
 def similarity_by_language(lines: Sequence[Line]) -> Chart:
