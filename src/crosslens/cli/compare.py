@@ -10,9 +10,9 @@ from crosslens.cli._options import (
     choice_option,
     data_option,
     device_option,
-    former_name,
     json_option,
     last_layer_option,
+    new_folder_option,
     out_option,
     random_init_option,
     seed_option,
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     metavar="NAMES",
     help="Similarity measures; see `crosslens list measures` [default: CKA, debiased CKA and their baselines].",
 )
-@former_name("--null", "--baseline", "baselines")
 @click.option(
     "--baseline",
     "baselines",
@@ -82,7 +81,7 @@ if TYPE_CHECKING:
 )
 @random_init_option
 @seed_option("Random seed of the re-initialised layers.")
-@click.option("--export", metavar="FOLDER", help="Folder for the vectors of every language, as .npy.")
+@new_folder_option("--export", "Folder for the vectors of every language, as .npy.")
 @out_option("Folder for results.csv")
 @data_option
 @device_option
@@ -120,12 +119,6 @@ def command(
     crosslens compare E --against F --pairs en-fr --layers all-pairs --out layer-by-layer
     """
     from crosslens.cli._evaluation import load_subject, of_model, of_second_model, write_results
-    from crosslens.files import refuse_existing
-
-    refuse_existing(out)
-    if export:
-        refuse_existing(export, what="--export")
-
     from crosslens.similarity.compare import compare, select_sentences
     from crosslens.similarity.measures import choose_measures
 

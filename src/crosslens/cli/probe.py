@@ -19,6 +19,7 @@ from crosslens.cli._options import (
     seed_option,
     setting_option,
 )
+from crosslens.files import write_folder
 
 if TYPE_CHECKING:
     from crosslens.encoders.options import LastLayer
@@ -76,10 +77,6 @@ def command(
     crosslens probe langid bert-base-multilingual-cased --train wili/all --test wili/all --set sentences=2 \\
         --out results/langid
     """
-    from crosslens.files import refuse_existing, write_folder
-
-    refuse_existing(out)
-
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.probes import find_probe
 

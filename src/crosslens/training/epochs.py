@@ -161,7 +161,7 @@ class Epochs:
         if self._state is not None and self._state.exists():
             saved = self.loop.load(self._state)
             self.dev_scores, self._selected, self._warned = saved["dev_scores"], saved["best"], self.loop.halved
-            self.seconds_before = saved.get("seconds", 0.0)  # earlier versions saved none
+            self.seconds_before = saved["seconds"]
         _set_training_mode(self._model)
         if processes().size > 1 and recipe.may_drop_out:
             self._progress.say(
