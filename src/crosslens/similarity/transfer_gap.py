@@ -149,30 +149,6 @@ class Correlated:
         return tuple(filter(None, (self.undefined, *self.warnings)))
 
 
-def transfer_gaps(results: Results, *, task: str, source: str, encoder: str | None = None) -> dict[str, float]:
-    """Compute the transfer gap to each target language: same-language score minus target score, in points.
-
-    Gaps are computed within seeds, on one split and for one encoder (bilingual encoders differ by target), then
-    averaged over seeds. With several test corpora in the source language, the same-language score is their mean.
-
-    Args:
-        results: scores; only the reference condition (unmodified encoder) is used.
-        task: task name.
-        source: source language.
-        encoder: encoder name; may be None if there is only one.
-
-    Returns:
-        Target language -> gap.
-
-    Raises:
-        RequestError: if there are no scores in the source language or in any other; if a target has several corpora
-            or splits; if the models differ in more than seed.
-    """
-    scores = _reference(results) if encoder is None else _reference(results).filter(encoder=encoder)
-    scores = scores.filter(task=task, source=source, metric=find_task(task).metric, measure=None)
-    return _means(_gaps(scores, task=task, source=source).points, {})
-
-
 def correlations(
     results: Results,
     *,
@@ -318,7 +294,7 @@ def _correlated(
             by_layer = {layer: (layer,) for layer in table.columns if layer is not None}
         for layer, columns in by_layer.items():
             means = {row: mean_of([table.get(row, column) for column in columns]) for row in table.rows}
-            # Multilingual encoders, and bilingual ones in version 1 of the results, have no partner here.
+            # Multilingual encoders have no partner here.
             by_target = {
                 target: means.get((target, partner), means.get((target, None), EMPTY))
                 for target, partner in gaps.partners.items()

@@ -142,7 +142,12 @@ class Epochs:
             schedule=recipe.schedule,
         )
         self.loop: Loop[np.ndarray] = Loop(
-            self._module, groups, optimiser, seed=model.seed, identity=identity, halve=_halves
+            self._module,
+            groups,
+            optimiser,
+            seed=model.seed,
+            identity=identity,
+            halve=lambda numbers: [half for half in np.array_split(numbers, 2) if len(half)],
         )
         self._next: _Step | None = None
         self._states = StateCache(model.computing_encoder)
@@ -269,10 +274,6 @@ class Epochs:
 
     def _seconds(self) -> float:
         return self.seconds_before + time.perf_counter() - self._started
-
-
-def _halves(numbers: np.ndarray) -> list[np.ndarray]:
-    return [half for half in np.array_split(numbers, 2) if len(half)]
 
 
 def _halving_note(recipe: Recipe) -> str:

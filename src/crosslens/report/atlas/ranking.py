@@ -10,7 +10,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import by_main_metric, scores_of
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.cells import Cells, Column, by_variant, encoders_apart, groups_of, mean_of
+from crosslens.results.cells import Cells, by_variant, encoders_apart, groups_of, mean_of
 from crosslens.results.chart import pair_cells
 from crosslens.results.encoder_overlay import EncoderProfile, encoder_profiles
 from crosslens.results.pivot import mean_row
@@ -48,7 +48,8 @@ class Ranked:
 def ranked(profile: EncoderProfile) -> Ranked:
     """Summarise the layer profile of an encoder."""
     scores, compared = profile.profile.scores, profile.compared
-    sets = [column for column, _ in profile.columns if _top(column, profile.depth) <= LOWEST]
+    depth = profile.depth
+    sets = [column for column, _ in profile.columns if max(column.condition.reinitialised(depth)) / depth <= LOWEST]
     reference = scores.reference_of(profile.profile.columns[0])
     return Ranked(
         profile.encoder,
@@ -58,10 +59,6 @@ def ranked(profile: EncoderProfile) -> Ranked:
         mean_of([mean_row(compared, profile.cross, column) for column in sets]) if sets else cells.EMPTY,
         tuple(column.condition.change for column in sets),
     )
-
-
-def _top(column: Column, depth: int) -> float:
-    return max(column.condition.reinitialised(depth)) / depth
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,8 @@ def doses_of(results: Results) -> Iterator[Doses]:
         for (name, address), column in treated(block).items():
             treatment, _ = column.condition.treatment or ("", "")
             if column.condition.acts_after_training:
-                family = name.replace(treatment, _family(treatment), 1)
+                bare = re.sub(NUMBER, "", treatment).rstrip(" =")  # ``noise`` of ``noise=0.5``
+                family = name.replace(treatment, bare, 1)
                 families.setdefault((family, address), {})[treatment] = column
         models = (block.task, block.encoder, block.source)
         alike = [each for each in blocks if (each.task, each.encoder, each.source) == models]
@@ -140,11 +141,6 @@ def doses_of(results: Results) -> Iterator[Doses]:
                 doses = _doses(block, of_corpus, family, address, columns, apart)
                 if doses is not None:
                     yield doses
-
-
-def _family(treatment: str) -> str:
-    """A treatment without its dose: ``noise`` of ``noise=0.5``."""
-    return re.sub(NUMBER, "", treatment).rstrip(" =")
 
 
 def _doses(
