@@ -83,7 +83,6 @@ class Root:
     """A data folder.
 
     Attributes:
-        folder: path of the folder.
         given_by: source of the path: ``--data``, ``CROSSLENS_DATA``, ``cache``, ``Hugging Face`` or ``shipped``.
     """
 

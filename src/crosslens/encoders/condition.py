@@ -263,7 +263,6 @@ class Condition(BaseModel):
 
         Args:
             written_for: depth for which layers are written; None: do not scale.
-            depth: number of layers of the encoder.
             heads: number of attention heads of a layer.
         """
         choices = [

@@ -21,7 +21,6 @@ def correlation(
     with the other sign. Where the records have fertility and length, partial correlations that control for both follow.
 
     Args:
-        results: Scores and similarities.
         beside: Paper whose published correlations are shown below ours.
         skipped: Called with the reason where a task and source has no correlation although another one has.
 

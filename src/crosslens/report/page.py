@@ -69,8 +69,6 @@ def make_page(
     Of the checkpoints of a pretraining it shows the last; its list of scores has all of them.
 
     Args:
-        results: Scores and similarities.
-        title: Title of the page.
         sort: Order of the languages at first, as in `Results.sorted`; the page offers all orders.
         introduction: One or two sentences on the experiment.
         opening: HTML that explains the experiment further, in the classes of the page's style sheet.

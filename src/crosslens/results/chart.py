@@ -383,7 +383,6 @@ def score_map(compared: ComparedScores, *, widest: float) -> Chart:
     """Figure 1 of Wu & Dredze (2019): scores in boxes, coloured by their differences to the reference.
 
     Args:
-        compared: scores and differences.
         widest: the difference of the deepest colour, in points.
     """
     reinit = all(column.condition.reinit or column.condition.is_reference for column in compared.columns)
@@ -424,7 +423,6 @@ def heat_map(
     """A heat map with a number in each box.
 
     Args:
-        rows: one for each box.
         x: encoding of the columns.
         y: encoding of the rows.
         colour: encoding of the boxes.
@@ -460,7 +458,6 @@ def styled(
     """A chart in the common style.
 
     Args:
-        chart: the chart.
         axis: further options of all axes, as altair calls them.
         title: further options of all titles.
         background: colour behind the chart.

@@ -36,7 +36,6 @@ def in_order(results: Results, by: Order) -> Results:
 
     Args:
         results: scores, similarities, or both.
-        by: the order.
 
     Raises:
         RequestError: for another order.

@@ -167,7 +167,6 @@ class Store:
         """Return a run with its unanswered questions; None if the run is finished and every question is answered.
 
         Args:
-            asked: the run and its questions.
             models: whether a run that fine-tunes is finished only with the weights of its model.
         """
         if not self.path(asked.run.id).is_dir():

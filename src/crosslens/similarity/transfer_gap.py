@@ -81,12 +81,9 @@ class Correlated:
     """Correlation of transfer gap, or score, and similarity over target languages.
 
     Attributes:
-        task: task name.
-        source: source language.
         encoder: encoder name; None if the records name none.
         state: encoder that was compared: ``pretrained``, or ``fine-tuned`` for the same task and source; for a measure
             of `OF_TEXT`, what it compares instead.
-        measure: similarity measure.
         layer: layer number; None for the mean over layers, or for a measure without layers.
         gaps: target language -> transfer gap, in points.
         similarities: target language -> similarity with the source.

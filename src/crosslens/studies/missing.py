@@ -97,9 +97,7 @@ def find_missing(
     """Find the missing corpora of a study, each once.
 
     Args:
-        study: the study.
         sources: those that it trains on.
-        data: its corpora.
         folder: data folder that is searched first.
     """
     errors: dict[str, DataError | None] = {}
@@ -129,10 +127,7 @@ def leave_out(
     Conditions that need missing raw text stay in the study, which has them for all sources: see `has_text`.
 
     Args:
-        study: the study.
         sources: those that it trains on.
-        data: its corpora.
-        missing: its missing corpora.
 
     Returns:
         The study without encoders, probes, similarity and selection rules that need a missing corpus; its corpora,

@@ -36,8 +36,6 @@ class _Score:
     Attributes:
         cell: task and data.
         start: what training began with: ``encoder``, ``adapted``, ``scratch`` or ``bilstm``.
-        seed: its seed.
-        language: language of the corpus.
         values: contributions of sentences in points, or an `Unpaired`.
         run: the run, or what else tells runs of one seed apart.
         recipe: how it was trained.

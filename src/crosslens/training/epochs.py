@@ -90,7 +90,6 @@ class Epochs:
         validated: called after every epoch with the number of steps done and the dev score by metric.
 
     Attributes:
-        loop: the training loop.
         dev_scores: the dev score of every epoch; with ``select="average"`` the score of the mean weights comes last.
         seconds_before: training time up to the saved state that `run` resumed from; 0 without one.
     """

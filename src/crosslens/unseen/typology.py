@@ -35,8 +35,6 @@ class Cell:
     """Task and data of a measurement.
 
     Attributes:
-        task: task name.
-        train: training data.
         corpus: test data.
     """
 
@@ -67,10 +65,8 @@ class Known:
     """A language as described in the slides.
 
     Attributes:
-        name: its name.
         code: its ISO code in the slides.
         script: main script.
-        family: language family.
         sentences: number of sentences of raw text: ``297K``.
         published: class that the slides name, or "".
     """

@@ -28,8 +28,6 @@ class Ranked:
     """An encoder in the ranking of one task and source.
 
     Attributes:
-        encoder: its name.
-        depth: its number of layers.
         same: score in the source language.
         cross: zero-shot score, the mean over the target corpora that all encoders have.
         lowest: change of the zero-shot score when layers of the lowest third are re-initialised: the mean over the
@@ -66,7 +64,6 @@ class EncoderPanel:
     """The layer profiles of several encoders in one task.
 
     Attributes:
-        task: its name.
         metric: its main score.
         source: the language trained on.
         label: the split and the variant of the models, where there are several; or "".

@@ -77,7 +77,6 @@ def write_figures(
 
     Args:
         results: results of one or more studies.
-        folder: existing folder to write to.
         sort: order of the languages, as in `Results.sorted`.
         typology: from `crosslens.report.typology.read_typologies`.
         significance: intervals of scores from finished studies.
@@ -173,7 +172,6 @@ def layer_profiles(results: Results, *, significance: Significance | None = None
     source, encoder and variant of the models.
 
     Args:
-        results: scores.
         significance: intervals of scores from finished studies; else bars show the lowest and highest seed.
         ink: colours for a light or a dark page.
     """

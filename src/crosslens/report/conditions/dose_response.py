@@ -43,7 +43,6 @@ class Doses:
     Attributes:
         task: the task, with its metric, and the encoder, split and variant, and the corpus and settings of the
             similarity, where there are several.
-        source: source language.
         intervention: ``noise 3.output``.
         labels: ``none``, then the dose of each: ``noise=0.5``.
         similarity: measure -> similarity of each dose in the changed layer, the mean over pairs.

@@ -130,9 +130,6 @@ class Effect:
 
     Attributes:
         task: Task, such as ``pos``.
-        metric: Main metric of the task.
-        source: Source language.
-        encoder: Name of the encoder.
         apart: Further properties of these models, such as a partner language or settings; may be empty.
         depth: Number of layers of the encoder; None if unknown.
         targets: Number of languages in the zero-shot mean.

@@ -95,7 +95,6 @@ def similarity_lines(results: Results, measure: str, *, columns: Sequence[str] =
     """One line per language pair, state of the encoder and kind of sentence pairs.
 
     Args:
-        results: similarities.
         measure: name of a measure, without the suffix of a baseline.
         columns: ``layer``, or ``layer`` and ``target_layer`` for pairs of layers.
     """
