@@ -96,6 +96,11 @@ def out_option(description: str) -> Callable:
     return lambda command: out(overwrite(command))
 
 
+def results_options(description: str) -> Callable:
+    """Return ``--out``, ``--overwrite``, ``--data``, ``--device`` and ``--json``, of commands that measure encoders."""
+    return lambda command: out_option(description)(data_option(device_option(json_option(command))))
+
+
 def csv_option(*names: str, description: str, repeatable: bool = False) -> Callable:
     """Return the option ``--csv``, a file that must not exist yet, and ``--overwrite``, with which it may."""
     about = f"{description}; must not exist yet."

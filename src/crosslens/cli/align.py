@@ -8,11 +8,8 @@ from crosslens.cli._links import links as links_command
 from crosslens.cli._names import CORPORA, CORPUS, ENCODER, RECIPE, TASK
 from crosslens.cli._options import (
     choice_option,
-    data_option,
-    device_option,
-    json_option,
-    out_option,
     read_settings,
+    results_options,
     seed_option,
     setting_option,
     split_names,
@@ -90,10 +87,7 @@ command.add_command(links_command)
 @baseline_option
 @baseline_seeds_option
 @seed_option("First random seed of the baselines.")
-@out_option("Folder for results.csv")
-@data_option
-@device_option
-@json_option
+@results_options("Folder for results.csv")
 def words(
     encoder: str,
     against: str | None,
@@ -206,10 +200,7 @@ def words(
 @baseline_option
 @baseline_seeds_option
 @seed_option("First random seed of the baselines.")
-@out_option("Folder for results.csv")
-@data_option
-@device_option
-@json_option
+@results_options("Folder for results.csv")
 def sentences(
     encoder: str,
     against: str | None,
@@ -305,10 +296,7 @@ def sentences(
 @seed_option("Random seed of the trained models, and first random seed of the baselines.")
 @baseline_option
 @baseline_seeds_option
-@out_option("Folder for results.csv")
-@data_option
-@device_option
-@json_option
+@results_options("Folder for results.csv")
 def transfer(
     task: str,
     encoder: str,

@@ -8,13 +8,10 @@ from crosslens.cli._interventions import read_with, reading_options
 from crosslens.cli._names import ENCODER, MEASURES
 from crosslens.cli._options import (
     choice_option,
-    data_option,
-    device_option,
-    json_option,
     last_layer_option,
     new_folder_option,
-    out_option,
     random_init_option,
+    results_options,
     seed_option,
     split_names,
 )
@@ -82,10 +79,7 @@ if TYPE_CHECKING:
 @random_init_option
 @seed_option("Random seed of the re-initialised layers.")
 @new_folder_option("--export", "Folder for the vectors of every language, as .npy.")
-@out_option("Folder for results.csv")
-@data_option
-@device_option
-@json_option
+@results_options("Folder for results.csv")
 def command(
     encoder: str,
     corpus: str,

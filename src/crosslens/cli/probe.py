@@ -9,13 +9,10 @@ from crosslens.cli._interventions import read_with, reading_options
 from crosslens.cli._names import CORPUS, ENCODER, PROBE
 from crosslens.cli._options import (
     choice_option,
-    data_option,
-    device_option,
-    json_option,
     last_layer_option,
-    out_option,
     random_init_option,
     read_settings,
+    results_options,
     seed_option,
     setting_option,
 )
@@ -48,10 +45,7 @@ if TYPE_CHECKING:
 @reading_options
 @random_init_option
 @seed_option("Random seed of data order, control task and re-initialised layers.")
-@out_option("Folder for results.csv and confusion.csv")
-@data_option
-@device_option
-@json_option
+@results_options("Folder for results.csv and confusion.csv")
 def command(
     probe: str,
     encoder: str,

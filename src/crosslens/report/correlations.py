@@ -1,6 +1,7 @@
 """Tables of correlations: transfer gap against similarity, and score against subword overlap."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from crosslens.errors import RequestError
 from crosslens.report.layers.by_layer import measures_of
@@ -51,7 +52,9 @@ def correlation(
                     for name in head
                 ]
                 groups[measure] += tuple(published_rows(beside, printed, theirs, notes))
-        controlled = _controlled(results, measure)
+        controlled: list[Correlated] = []
+        with suppress(RequestError):  # the records lack a confound, or there are too few languages
+            controlled = available_correlations(results, measures=[measure], control=CONTROL)
         of_column = [(columns[each.called, each.source, each.encoder], each) for each in controlled]
         for state, row in _rows(of_column).items():
             label = f"{state}, controlling for {' and '.join(CONTROL)}"
@@ -79,13 +82,6 @@ def _rows(named: Named) -> dict[str, dict[str, Correlated]]:
     for name, each in named:
         rows.setdefault(each.state, {})[name] = each
     return rows
-
-
-def _controlled(results: Results, measure: str) -> list[Correlated]:
-    try:
-        return available_correlations(results, measures=[measure], control=CONTROL)
-    except RequestError:  # the records lack a confound, or there are too few languages
-        return []
 
 
 def correlation_by_layer(results: Results, *, measure: str = "cka") -> list[Table]:

@@ -93,25 +93,19 @@ def read_significance(paths: Iterable[str | Path]) -> Significance:
     """Read the summaries of finished studies in stores of runs.
 
     Args:
-        paths: folders; those that are no stores are skipped, and so are summaries that do not say what their intervals
-            are over, whose tests are of another kind.
+        paths: folders; those that are no stores are skipped.
 
     Raises:
         RequestError: when there is none.
     """
-    rows: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
-    for folder in filter(is_store, map(Path, paths)):
-        for file in sorted(folder.glob("studies/*/summary.csv")):
-            with file.open(encoding="utf-8", newline="") as stream:
-                reader = csv.DictReader(stream)
-                if {*KEY, "interval"} <= set(reader.fieldnames or ()):
-                    for row in reader:
-                        rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
-    if not rows:
+    stores = filter(is_store, map(Path, paths))
+    files = (file for folder in stores for file in sorted(folder.glob("studies/*/summary.csv")))
+    summaries = [file.read_text("utf-8") for file in files]
+    if not any(summary.count("\n") > 1 for summary in summaries):
         raise RequestError(
             "no finished study here has intervals", hint="give the store that `crosslens run --out` wrote"
         )
-    return Significance(rows)
+    return _significance(summaries)
 
 
 def significance_of(results: Results) -> Significance:
@@ -123,11 +117,17 @@ def significance_of(results: Results) -> Significance:
     Raises:
         RequestError: when no score has an interval.
     """
-    rows: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
-    for row in csv.DictReader(StringIO(summarise_records(results).to_csv(index=False), newline="")):
-        rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
-    if not rows:
+    summary = summarise_records(results)
+    if not len(summary):
         raise RequestError("these results have no scores with intervals", hint="evaluate the models again")
+    return _significance([summary.to_csv(index=False)])
+
+
+def _significance(summaries: Iterable[str]) -> Significance:
+    rows: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
+    for summary in summaries:
+        for row in csv.DictReader(StringIO(summary, newline="")):
+            rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
     return Significance(rows)
 
 

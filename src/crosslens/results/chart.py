@@ -272,9 +272,7 @@ def done_to(condition: Condition) -> list[str]:
     """Describe a condition: ``layers 1-2 re-initialised``, or its label; nothing for a reference."""
     if condition.is_reference:
         return []
-    reinit = condition.reinit
-    whole = reinit is not None and condition.recipe is None and reinit.label == reinit.layers
-    return [f"layers {reinit.layers} re-initialised" if reinit and whole else condition.label]
+    return [f"layers {condition.label} re-initialised" if condition.whole_layers else condition.label]
 
 
 def score_chart(results: Results) -> Chart:

@@ -124,7 +124,7 @@ def profiles_by_variant(
         RequestError: when no model with re-initialised layers has a reference.
     """
     table = score_cells(results)
-    columns = [column for column in table.columns if table.is_difference(column) and _whole_layers(column)]
+    columns = [column for column in table.columns if table.is_difference(column) and column.condition.whole_layers]
     if not columns:
         raise RequestError("these results contain no model with re-initialised layers and its reference")
     same, cross, _ = parts_of(table, source)
@@ -140,11 +140,6 @@ def profiles_by_variant(
         )
         for variant in variants
     ]
-
-
-def _whole_layers(column: Column) -> bool:
-    reinit = column.condition.reinit
-    return reinit is not None and column.condition.recipe is None and reinit.label == reinit.layers
 
 
 def _label(column: Column) -> str:

@@ -15,13 +15,13 @@ from crosslens.results.cells import (
     VARIANTS,
     Cell,
     Key,
+    by_variant,
     cells,
     disambiguated,
     groups_of,
     mean_of,
     pick_one,
     refuse_several,
-    variants_of,
 )
 from crosslens.results.record import Results
 from crosslens.results.record_settings import SECOND_ENCODER, settings_of
@@ -230,7 +230,7 @@ def available_correlations(
         for (task, source), scores in records.filter(measure=None).groups("task", "source"):
             if task is None:
                 continue
-            variants = _by_variant(scores.filter(metric=find_task(task).metric))
+            variants = by_variant(scores.filter(metric=find_task(task).metric), within=())
             for variant, models in variants:
                 targets = set(models.records["target"].to_pylist())
                 if len(variants) > 1 and (not targets - {source} or (outcome == "gap" and source not in targets)):
@@ -354,12 +354,6 @@ def _means(of_targets: Mapping[str, Cell], excluded: Mapping[str, Container[int 
 def _reference(results: Results) -> Results:
     """Records of unmodified encoders."""
     return results.filter(condition=[Condition().text, None])
-
-
-def _by_variant(scores: Results) -> list[tuple[str, Results]]:
-    """Split scores into groups of models that differ only in seed."""
-    labels = np.array(variants_of(disambiguated(scores)), object)
-    return [(variant, scores.where(labels == variant)) for variant in dict.fromkeys(labels)]
 
 
 def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome = "gap") -> Gaps:
