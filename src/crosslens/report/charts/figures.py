@@ -305,9 +305,9 @@ def probes_by_layer(results: Results) -> Chart:
     return styled(chart.facet(facet=alt.Facet("measure:N", title=None), columns=2))
 
 
-def correlation_by_layer(results: Results, *, measure: str = "cka") -> Chart:
+def correlation_by_layer(results: Results) -> Chart:
     """Plot the correlation of gap and similarity by layer, with intervals over languages."""
-    correlated = correlations(results, measures=[measure], layers="each")
+    correlated = correlations(results, layers="each")
     rows = [
         {
             "of": f"{name}, {each.state}",
