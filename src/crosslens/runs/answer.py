@@ -116,7 +116,7 @@ def _grouped(questions: Sequence[Question]) -> Iterator[list[Question]]:
     yield from groups.values()
 
 
-def _later(question: Score | IntervenedSimilarity, *, of_states: bool) -> Condition:
+def _later(question: Score | IntervenedSimilarity, *, of_states: bool = True) -> Condition:
     """The interventions on the states of the trained model, or those on its weights."""
     if not isinstance(question, IntervenedScore | IntervenedSimilarity):
         return Condition()
@@ -154,9 +154,7 @@ def _scores(
         if name not in variants:
             split = "test" if isinstance(question, PatchedScore) else "train"
             source = corpora.planned(reference, split=split) if reference else None
-            variants[name] = intervened(
-                model, [_later(question, of_states=True)], sources, seed=question.seed, reference=source
-            )
+            variants[name] = intervened(model, [_later(question)], sources, seed=question.seed, reference=source)
         return variants[name]
 
     by_corpus: dict[CorpusRef, list[Score]] = {}
@@ -219,9 +217,7 @@ def _similarities(
     if isinstance(first, IntervenedSimilarity):
         assert subject.model is not None
         reference = corpora.planned(first.reference, split="train") if first.reference else None
-        changed = intervened(
-            subject.model, [_later(first, of_states=True)], sources, seed=first.seed, reference=reference
-        )
+        changed = intervened(subject.model, [_later(first)], sources, seed=first.seed, reference=reference)
         against, columns = changed.encoder, {**Condition.parse(first.condition).columns, "settings": None}
     by_question: dict[str, Results] = {}
     for measures, pairs in by_measures.items():
