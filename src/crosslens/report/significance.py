@@ -100,12 +100,9 @@ def read_significance(paths: Iterable[str | Path]) -> Significance:
     """
     stores = filter(is_store, map(Path, paths))
     files = (file for folder in stores for file in sorted(folder.glob("studies/*/summary.csv")))
-    summaries = [file.read_text("utf-8") for file in files]
-    if not any(summary.count("\n") > 1 for summary in summaries):
-        raise RequestError(
-            "no finished study here has intervals", hint="give the store that `crosslens run --out` wrote"
-        )
-    return _significance(summaries)
+    hint = "give the store that `crosslens run --out` wrote"
+    absent = RequestError("no finished study here has intervals", hint=hint)
+    return _significance([file.read_text("utf-8") for file in files], absent)
 
 
 def significance_of(results: Results) -> Significance:
@@ -117,17 +114,18 @@ def significance_of(results: Results) -> Significance:
     Raises:
         RequestError: when no score has an interval.
     """
-    summary = summarise_records(results)
-    if not len(summary):
-        raise RequestError("these results have no scores with intervals", hint="evaluate the models again")
-    return _significance([summary.to_csv(index=False)])
+    absent = RequestError("these results have no scores with intervals", hint="evaluate the models again")
+    return _significance([summarise_records(results).to_csv(index=False)], absent)
 
 
-def _significance(summaries: Iterable[str]) -> Significance:
+def _significance(summaries: Iterable[str], absent: RequestError) -> Significance:
+    """Read summaries; those that do not say what their intervals are over have tests of another kind."""
     rows: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
-    for summary in summaries:
-        for row in csv.DictReader(StringIO(summary, newline="")):
+    for row in (row for summary in summaries for row in csv.DictReader(StringIO(summary, newline=""))):
+        if {*KEY, "interval"} <= row.keys():
             rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
+    if not rows:
+        raise absent
     return Significance(rows)
 
 
