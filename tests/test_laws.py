@@ -14,7 +14,6 @@ PARSERS = {
     "data/language_pairs.py",  # … of pairs of languages
     "similarity/measures.py",  # … of names of measures
     "results/record.py",  # writes and reads tags
-    "results/version1.py",  # reads results of earlier versions
 }
 """The files that take text apart, each of one kind."""
 

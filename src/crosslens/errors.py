@@ -85,7 +85,6 @@ def suggest(wrong: str, known: Iterable[str], *, otherwise: str | None = None) -
 
     Args:
         wrong: the unknown name.
-        known: the known names.
         otherwise: hint if none is close, instead of the list.
 
     >>> suggest("ud/fr_pdu", ["ud/fr_pud", "ud/en_ewt"])

@@ -26,7 +26,6 @@ class Update:
     'fine-tuning: 300 of 900 steps, loss 0.213'
 
     Attributes:
-        stage: name of the stage.
         done: number of completed units.
         total: total number of units; None if unknown.
         unit: name of the unit, in the plural: ``steps``, ``runs``, ``bytes``.

@@ -52,7 +52,6 @@ class Problem:
 
     Attributes:
         location: keys and list indices that lead to the setting in its file; empty: several settings together.
-        reason: what is wrong with it.
     """
 
     location: tuple[str | int, ...]
@@ -128,7 +127,6 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
     In YAML 1.2, ``no`` and ``on`` are strings, so that ``no`` can stand for Norwegian.
 
     Args:
-        path: the file.
         model: class of the settings.
         overrides: dotted setting -> value, such as ``{"shape.layers": 6}``; strings are read as YAML.
 
@@ -191,7 +189,6 @@ def replace_settings(current: Settings, settings: Mapping[str, Any], *, what: st
     """Copy settings with some values replaced, and validate them.
 
     Args:
-        current: the settings.
         settings: setting -> value; strings are converted to the setting's type, and ``none`` to None.
         what: name of the settings, for errors.
 

@@ -98,13 +98,3 @@ def test_an_encoder_against_another_on_files(run, tiny_bert, tmp_path):
     assert f"similarity of 6 parallel sentences, {tiny_bert} and {tiny_bert}" in shown
     rows = [row for row in rows_of("sim/results.csv") if row["target"] == "en"]
     assert [float(row["value"]) for row in rows] == pytest.approx([1.0] * 5)
-
-
-def test_the_former_name_of_an_option_is_accepted_with_a_notice(run, tiny_bert):
-    asked = ("compare", tiny_bert, "--pairs", "en-fr", "--measure", "retrieval", "--device", "cpu")
-    status, _, said = run(*asked, "--null", "shuffled", "--out", "former")
-    assert (status, "--null is now --baseline" in said) == (0, True)
-    status, _, said = run(*asked, "--baseline", "shuffled", "--out", "present")
-    assert (status, "--null" in said) == (0, False)
-    assert rows_of("former/results.csv") == rows_of("present/results.csv")
-    assert {row["measure"] for row in rows_of("former/results.csv")} == {"retrieval", "retrieval_shuffled"}

@@ -210,7 +210,7 @@ def test_a_study_with_nothing_left_is_refused_in_one_sentence(run, incomplete):
 
 def test_watching_a_study_ends_when_the_runs_that_are_left_have_failed(run, tmp_path, monkeypatch):
     store = Store(tmp_path / "runs")
-    store.keep_plan("s", {"plan.json": json.dumps({"runs": {"a": "a"}, "waiting": 0})})
+    store.keep_plan("s", {"plan.json": json.dumps({"runs": {"a": "a"}, "waiting": 0, "asked": []})})
     (store.folder / "failed" / "a").mkdir()
     monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail("it waits"))
     assert run("status", "runs", "--watch")[:2] == (0, "s: 0 of 1 runs done, 1 failed\n")

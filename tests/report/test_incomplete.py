@@ -12,11 +12,11 @@ from crosslens.runs.store import Store
 
 @pytest.fixture
 def store(tmp_path):
-    """A store with a study that lacks two corpora, one that lacks none, and one of an earlier version."""
+    """A store with a study that lacks two corpora, and one that lacks none."""
     store = Store(tmp_path / "all" / "runs")
     missing = [{"corpus": name, "needed_for": []} for name in ("ud/ar_padt:train", "ud/he_htb:test")]
-    for name, plan in (("one", {"missing": missing}), ("two", {"missing": []}), ("old", {})):
-        store.keep_plan(name, {"plan.json": json.dumps({"runs": {}, **plan}), "results.csv": ""})
+    for name, plan in (("one", {"missing": missing}), ("two", {"missing": []})):
+        store.keep_plan(name, {"plan.json": json.dumps({"runs": {}, "asked": [], **plan}), "results.csv": ""})
     return store.folder
 
 
@@ -32,7 +32,7 @@ def test_missing_corpora_are_named_wherever_the_results_are_read_from(store):
 
 def test_studies_with_all_corpora_and_other_files_have_no_sentence(store, tmp_path):
     (tmp_path / "results.csv").write_text("")
-    others = [store / "studies" / "two", store / "studies" / "old" / "results.csv", tmp_path / "results.csv"]
+    others = [store / "studies" / "two", tmp_path / "results.csv"]
     assert not_evaluated([*others, tmp_path / "no-such-folder"]) == ()
 
 

@@ -117,13 +117,6 @@ def test_the_columns_are_the_ones_promised():
     )
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "jsonl"])
-def test_files_without_the_column_of_a_second_layer_are_read(tmp_path, ending):
-    results = Results.of(SCORES)
-    Results(results.records.drop_columns("target_layer")).write(tmp_path / f"older.{ending}")
-    assert read_results(tmp_path / f"older.{ending}").records.equals(results.records)
-
-
 def test_adding_filtering_and_grouping():
     results = Results.of(SCORES[:3]) + Results.of(SCORES[3:])
     assert len(results) == 9

@@ -27,7 +27,7 @@ def store(tmp_path):
         for number, seconds in enumerate(ago):
             publish(store, asked(seed=number), answers(FRENCH))
             os.utime(store.path(names[number]), (now - seconds, now - seconds))
-        plan = {"runs": {name: name for name in (*names, *left)}, "waiting": 2, "models": [*models]}
+        plan = {"runs": {name: name for name in (*names, *left)}, "waiting": 2, "asked": [], "models": [*models]}
         store.keep_plan("s", {"plan.json": json.dumps(plan)})
         return store
 

@@ -264,12 +264,3 @@ def test_results_of_a_plan_of_other_versions_are_told_apart(tmp_path):
         store.keep_plan(name, {"plan.json": json.dumps(plan)})
     assert store.collect("new").records["settings"].to_pylist() == [None]
     assert store.collect("old").records["settings"].to_pylist() == [f"fine_tuning={versions.FINE_TUNING - 1}"]
-
-
-def test_a_study_of_an_earlier_version_is_read_from_its_results(tmp_path):
-    store = Store(tmp_path)
-    store.keep_plan("old", {"plan.json": json.dumps({"runs": {"0123": "pos en reference seed 1"}, "waiting": 0})})
-    with pytest.raises(StoreError, match=r"old was planned by an earlier version of crosslens and has no results\.csv"):
-        store.collect("old")
-    answers(FRENCH).write(tmp_path / "studies" / "old" / "results.csv")
-    assert store.collect("old").records["value"].to_pylist() == [50.0]

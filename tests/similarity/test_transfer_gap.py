@@ -6,11 +6,17 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.record import Record, Results
 from crosslens.similarity.correlate import correlate
-from crosslens.similarity.transfer_gap import available_correlations, correlations, transfer_gaps
+from crosslens.similarity.transfer_gap import _gaps, _means, _reference, available_correlations, correlations
 
 LANGUAGES = ["de", "fr", "hi", "it", "ja", "ru", "tr", "zh"]
 SCORES = dict(zip(LANGUAGES, [90, 88, 70, 89, 55, 80, 65, 60], strict=True))
 SIMILAR = dict(zip(LANGUAGES, [0.9, 0.85, 0.6, 0.8, 0.5, 0.75, 0.7, 0.4], strict=True))
+
+
+def transfer_gaps(results):
+    """The gap to each target language that `correlations` uses."""
+    scores = _reference(results).filter(task="pos", source="en", metric="accuracy", measure=None)
+    return _means(_gaps(scores, task="pos", source="en").points, {})
 
 
 def score(target, value, *, seed=1, condition=None, **more):
@@ -20,16 +26,8 @@ def score(target, value, *, seed=1, condition=None, **more):
 
 
 def similarity(target, value, layer=0, *, condition=None, **more):
-    usual = {
-        "encoder": "e",
-        "source": "en",
-        "metric": "similarity",
-        "measure": "cka",
-        "n": 50,
-        "length_ratio": 2.0,
-        "fertility": 1.5 + LANGUAGES.index(target) / 20,
-        "state": "pretrained",
-    }
+    usual = {"encoder": "e", "source": "en", "metric": "similarity", "measure": "cka", "n": 50, "length_ratio": 2.0}
+    usual |= {"fertility": 1.5 + LANGUAGES.index(target) / 20, "state": "pretrained"}
     done = Condition(**condition or {}).columns
     return Record(**{**usual, **done, "target": target, "value": value, "layer": layer, **more})
 
@@ -58,7 +56,7 @@ def records():
 
 
 def test_the_gap_is_same_language_minus_cross_language_of_the_reference(records):
-    gaps = transfer_gaps(records, task="pos", source="en")
+    gaps = transfer_gaps(records)
     assert gaps == {target: pytest.approx(96.0 - value) for target, value in SCORES.items()}
 
 
@@ -71,7 +69,7 @@ def test_it_is_the_correlation_of_both(records):
         "cka",
         None,
     )
-    gaps = transfer_gaps(records, task="pos", source="en")
+    gaps = transfer_gaps(records)
     assert found.correlation == correlate(gaps, {target: value + 0.05 for target, value in SIMILAR.items()})
     assert found.correlation.value < -0.8  # similar languages have a small gap
     assert [its.layer for its in correlations(records, layers="each")] == [0, 1]
@@ -104,7 +102,7 @@ def test_similarity_after_fine_tuning_is_told_apart(records):
 def test_confounds_from_the_records(records):
     (found,) = correlations(records, control=["fertility"])
     fertility = {target: 1.5 + place / 20 for place, target in enumerate(LANGUAGES)}
-    gaps = transfer_gaps(records, task="pos", source="en")
+    gaps = transfer_gaps(records)
     similar = {t: v + 0.05 for t, v in SIMILAR.items()}
     assert found.correlation == correlate(gaps, similar, control={"fertility": fertility})
     assert found.correlation.control == ("fertility",)
@@ -170,7 +168,7 @@ def test_models_of_other_settings_are_kept_apart(records):
     assert found["pos, tags=gold"].gaps["de"] == pytest.approx(-10.0)
     assert found["pos"].correlation == correlations(records)[0].correlation
     with pytest.raises(RequestError, match="several settings"):
-        transfer_gaps(records + Results.of([*worse, own]), task="pos", source="en")
+        transfer_gaps(records + Results.of([*worse, own]))
 
 
 @pytest.mark.parametrize(
@@ -191,9 +189,9 @@ def test_a_language_with_several_corpora_splits_or_partners_has_no_gap(axis, one
     with pytest.raises(
         RequestError, match=rf"gap to de needs a single {axis}, but there are several.*filter\({axis}=…\)"
     ):
-        transfer_gaps(results, task="pos", source="en")
+        transfer_gaps(results)
     kept = results.filter(**{axis: [one[axis], None]})
-    assert transfer_gaps(kept, task="pos", source="en") == {"de": 6.0}
+    assert transfer_gaps(kept) == {"de": 6.0}
 
 
 def test_the_overlap_of_a_corpus_that_was_not_scored_is_left_out(records):
@@ -228,7 +226,7 @@ def test_a_bilingual_encoders_gap_is_within_the_encoder():
         for partner, both in pairs.items()
         for target, value in zip(("en", partner), both, strict=True)
     )
-    assert transfer_gaps(results, task="pos", source="en") == {"fr": 10.0, "de": 5.0}
+    assert transfer_gaps(results) == {"fr": 10.0, "de": 5.0}
 
 
 def test_several_corpora_of_the_source_language_are_named(records):
@@ -241,11 +239,11 @@ def test_several_corpora_of_the_source_language_are_named(records):
 
 
 def test_a_run_that_two_studies_share_counts_once_and_a_contradiction_is_an_error(records):
-    gaps = transfer_gaps(records, task="pos", source="en")
+    gaps = transfer_gaps(records)
     once_more = records.filter(target=["en", "de"], seed=1).with_columns(study="other")
-    assert transfer_gaps(records + once_more, task="pos", source="en") == gaps
+    assert transfer_gaps(records + once_more) == gaps
     with pytest.raises(RequestError, match="two records contradict one another"):
-        transfer_gaps(records + Results.of([score("de", 1.0)]), task="pos", source="en")
+        transfer_gaps(records + Results.of([score("de", 1.0)]))
 
 
 @pytest.mark.parametrize("named_by", ["columns", "run"])
@@ -289,7 +287,7 @@ def test_a_gap_is_within_one_split():
     """Scores on development data of the source language are not compared with those on test data of another one."""
     of = {"test": [("en", 90.0), ("fr", 60.0)], "dev": [("en", 70.0), ("de", 50.0)]}
     rows = [score(target, value, split=split) for split, scores in of.items() for target, value in scores]
-    assert transfer_gaps(Results.of(rows), task="pos", source="en") == {"fr": 30.0, "de": 20.0}
+    assert transfer_gaps(Results.of(rows)) == {"fr": 30.0, "de": 20.0}
 
 
 def test_similarities_may_be_of_models_whose_scores_name_no_run():

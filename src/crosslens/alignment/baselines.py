@@ -51,7 +51,6 @@ def choose_baselines(names: Sequence[str], *, mapping: Mapping) -> tuple[Baselin
     Without a mapping, only ``untrained`` applies.
 
     Args:
-        names: requested baselines.
         mapping: mapping of the measurement.
 
     Raises:
@@ -114,7 +113,6 @@ def baseline_of(record: Row, *, mapping: Mapping = "procrustes") -> Baseline | N
 
     Args:
         record: record of word translation, sentence retrieval or transfer.
-        mapping: mapping of the measurement.
     """
     condition = condition_of(record["condition"])
     if record["depth"] is not None and condition.is_untrained(record["depth"]):

@@ -72,8 +72,6 @@ class Rotation:
     """Orthogonal mapping from a source space into a target space.
 
     Attributes:
-        source: normalisation of the source space.
-        target: normalisation of the target space.
         matrix: ``(width, width)`` orthogonal matrix, applied to normalised rows from the right.
     """
 

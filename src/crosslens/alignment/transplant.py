@@ -51,7 +51,6 @@ def linked_states(
     The state of a word is that of its first subword.
 
     Args:
-        source: encoder of the first corpus.
         target: encoder of the second corpus.
         sentences: two parallel corpora.
         links: word alignments; only words with exactly one link are used.
@@ -90,8 +89,6 @@ def train_on_layer(
     Args:
         source: encoder of the training data; not modified.
         layer: layer number; 0: embeddings.
-        task: task name.
-        train: training data.
         rotation: rotation to be used in `transplant`; its normalisation of source states is applied in training.
         dev: development data, if the recipe selects by it.
         recipe: training recipe; None: the task's default.

@@ -40,7 +40,6 @@ class WordVectors:
         vectors: ``(layers, words, width)`` float32.
         layers: layer numbers; 0: embeddings; None: static vectors.
         name: name of the encoder or file.
-        language: language of the words.
         counts: ``(words,)`` occurrences averaged for each word; 1 for table and static vectors.
         columns: columns of records that describe the encoder; empty for static vectors.
         text: name of the text that contextual states are averaged over; None for other vectors.
@@ -182,7 +181,6 @@ def contextual_vectors(encoder: Encoder, corpus: Corpus) -> WordVectors:
     subwords. Memory grows with the vocabulary, not with the text.
 
     Args:
-        encoder: pretrained encoder.
         corpus: sentences of words, or raw text, which is split at spaces and punctuation.
 
     Raises:
@@ -216,8 +214,6 @@ def occurrences(encoder: Encoder, corpus: Corpus, wanted: Sequence[tuple[int, in
     The state of a word is that of its first subword, as for taggers.
 
     Args:
-        encoder: pretrained encoder.
-        corpus: sentences of words.
         wanted: (sentence, word) indices.
     """
     sentences, words = np.asarray(wanted, np.int64).reshape(-1, 2).T
@@ -264,7 +260,6 @@ def read_vectors(path: str | Path, *, language: str | None = None, most: int = F
 
     Args:
         path: ``.vec`` file.
-        language: language of the words.
         most: maximum number of vectors to read; of duplicate words, the first counts.
 
     Raises:

@@ -45,7 +45,6 @@ def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: 
     """Print a table that fits the width of the console.
 
     Args:
-        console: where to.
         lines: the rows.
         corner: head of the first column.
         heads: heads of the others.

@@ -51,8 +51,6 @@ def install(shell: str, command: "click.Command", *, home: Path) -> list[Path]:
 
     Args:
         shell: one of `SHELLS`.
-        command: the command line.
-        home: the user's home folder.
 
     Returns:
         The files that were written.

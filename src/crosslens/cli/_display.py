@@ -162,7 +162,6 @@ def show_tables(
     If records contradict one another, the reason is printed instead of the table.
 
     Args:
-        results: the records.
         metric: metric to print, or ``all``; None: the main metric of each task, with the names of the others below.
         sort: order of the languages.
         notes: lines below the tables, such as corpora that were not evaluated.
@@ -232,7 +231,6 @@ class Log:
 
     Attributes:
         write: writes a line.
-        clock: monotonic clock in seconds.
         every: seconds between two lines of a stage.
         beginnings: whether to write a line when a stage begins; not needed next to a bar.
     """

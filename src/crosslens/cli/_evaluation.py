@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from crosslens.cli._options import split_names
 from crosslens.files import write_folder
@@ -78,16 +78,14 @@ def write_results(results: "Results", out: str | Path) -> None:
     write_folder(out, lambda folder: results.write(folder / "results.csv"))
 
 
-def show_results(
-    results: "Results", task: "Task", *, title: str, note: str = "", form: Literal["table", "json"] = "table"
-) -> None:
+def show_results(results: "Results", task: "Task", *, title: str, note: str = "", as_json: bool) -> None:
     """Print the table of the task's metric for each split, or all records as JSON, and warnings about the corpora."""
     from crosslens.cli._display import print_records, print_table, say_oddities
     from crosslens.results.pivot import of_several_splits
 
     main_scores = results.filter(metric=task.metric)
     say_oddities(main_scores)
-    if form == "json":
+    if as_json:
         print_records(results)
         return
     for split, scores in main_scores.groups("split") if of_several_splits(main_scores) else [((), main_scores)]:

@@ -1,9 +1,12 @@
 """``crosslens align links``: align the words of parallel corpora."""
 
+from pathlib import Path
+
 import click
 
 from crosslens.cli._names import CORPUS
 from crosslens.cli._options import data_option, out_option
+from crosslens.files import write_finished, write_text
 
 
 @click.command("links")
@@ -23,9 +26,7 @@ def links(corpus: str, translations: str, sentences: int | None, out: str, data:
     Sentences are paired by their ids, or in order without ids. Each line of the file has the links of one sentence of
     CORPUS in Pharaoh format: 0-0 1-2. Needs eflomal, which samples without a seed: keep the file to repeat a study.
     """
-    from crosslens.files import refuse_existing, write_finished, write_text
-
-    path = refuse_existing(out)
+    path = Path(out)
 
     from crosslens.cli._display import say
     from crosslens.corpora.catalogue import load_corpus

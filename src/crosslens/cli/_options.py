@@ -8,7 +8,7 @@ import click
 
 from crosslens.cli._names import CORPORA
 from crosslens.errors import RequestError
-from crosslens.files import allow_overwriting
+from crosslens.files import allow_overwriting, refuse_existing
 
 SEED = click.IntRange(0, 2**63 - 1)
 """Random seeds: what records can hold."""
@@ -84,23 +84,6 @@ sort_option = choice_option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
 
-def former_name(former: str, name: str, parameter: str) -> Callable:
-    """Return a hidden option: the former name of an option, accepted with a notice.
-
-    Args:
-        former: former name of the option.
-        name: present name of the option.
-        parameter: name of the parameter of the command.
-    """
-
-    def use(context: click.Context, _: click.Parameter, value: str | None) -> None:
-        if value is not None:
-            click.echo(f"{former} is now {name}", err=True)
-            context.default_map = {**(context.default_map or {}), parameter: value}
-
-    return click.option(former, hidden=True, is_eager=True, expose_value=False, callback=use)
-
-
 def out_option(description: str) -> Callable:
     """Return the options ``--out``, a path that must not exist yet, and ``--overwrite``, with which it may."""
     out = click.option(
@@ -111,6 +94,11 @@ def out_option(description: str) -> Callable:
         " PATH.before."
     )
     return lambda command: out(overwrite(command))
+
+
+def results_options(description: str) -> Callable:
+    """Return ``--out``, ``--overwrite``, ``--data``, ``--device`` and ``--json``, of commands that measure encoders."""
+    return lambda command: out_option(description)(data_option(device_option(json_option(command))))
 
 
 def csv_option(*names: str, description: str, repeatable: bool = False) -> Callable:
@@ -138,7 +126,19 @@ def _allow(context: click.Context, parameter: click.Parameter, value: Paths) -> 
 
         paths = (value,) if isinstance(value, str) else value
         context.call_on_close(allow_overwriting(*paths, on_kept=say))
+    return _new(context, parameter, value)
+
+
+def _new(context: click.Context, parameter: click.Parameter, value: Paths) -> Paths:
+    if value and not context.resilient_parsing:
+        for path in (value,) if isinstance(value, str) else value:
+            refuse_existing(path, what=parameter.opts[0])
     return value
+
+
+def new_folder_option(flag: str, description: str) -> Callable:
+    """Return an option for a folder that must not exist yet."""
+    return click.option(flag, metavar="FOLDER", callback=_new, help=description)
 
 
 last_layer_option = choice_option(

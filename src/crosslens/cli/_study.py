@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosslens.cli._options import setting_option
+from crosslens.errors import RequestError
 
 if TYPE_CHECKING:
     from crosslens.runs.store import Store
@@ -37,7 +38,6 @@ def find_store(folder: str) -> "Store":
     Raises:
         RequestError: if the folder is not a folder of runs.
     """
-    from crosslens.errors import RequestError
     from crosslens.runs.store import Store, is_store
 
     if not is_store(folder):

@@ -11,6 +11,7 @@ from crosslens.cli._options import (
     save_every_option,
     setting_option,
 )
+from crosslens.errors import RequestError
 
 
 @click.command("adapt")
@@ -43,13 +44,8 @@ def command(
     `crosslens finetune pos OUT …`. An encoder without a masked language modelling head gets a randomly
     initialised one. Train that head first, on languages that the encoder was pretrained on: --set freeze=0-12.
     """
-    from crosslens.files import refuse_existing
-
-    refuse_existing(out)
-
     from crosslens.cli._display import progress, say
     from crosslens.corpora.catalogue import load_text
-    from crosslens.errors import RequestError
     from crosslens.mlm.adapt import adapt
     from crosslens.mlm.adapt_settings import Adaptation
     from crosslens.settings import replace_settings

@@ -7,6 +7,7 @@ import click
 
 from crosslens.cli._names import ENCODER
 from crosslens.cli._options import data_option, device_option, json_option, split_names
+from crosslens.errors import RequestError
 
 if TYPE_CHECKING:
     from crosslens.data.corpus import Corpus
@@ -66,7 +67,6 @@ def command(
     from crosslens.data.language_families import bare_language
     from crosslens.data.scripts import script_name
     from crosslens.encoders.load import load_encoder
-    from crosslens.errors import RequestError
     from crosslens.lab.presets import given_name
     from crosslens.unseen.advice import advise
     from crosslens.unseen.rule import read_rule

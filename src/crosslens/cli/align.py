@@ -8,15 +8,13 @@ from crosslens.cli._links import links as links_command
 from crosslens.cli._names import CORPORA, CORPUS, ENCODER, RECIPE, TASK
 from crosslens.cli._options import (
     choice_option,
-    data_option,
-    device_option,
-    json_option,
-    out_option,
     read_settings,
+    results_options,
     seed_option,
     setting_option,
     split_names,
 )
+from crosslens.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,10 +87,7 @@ command.add_command(links_command)
 @baseline_option
 @baseline_seeds_option
 @seed_option("First random seed of the baselines.")
-@out_option("Folder for results.csv")
-@data_option
-@device_option
-@json_option
+@results_options("Folder for results.csv")
 def words(
     encoder: str,
     against: str | None,
@@ -118,10 +113,6 @@ def words(
     crosslens align words E --against F --pair en-fr --text en=raw/en,fr=raw/fr --out words
     crosslens align words wiki.en.vec --against wiki.fr.vec --pair en-fr --out fasttext
     """
-    from crosslens.errors import RequestError
-    from crosslens.files import refuse_existing
-
-    refuse_existing(out)
     languages = _languages(pair)
     texts = _sides(text, languages)
 
@@ -184,7 +175,7 @@ def words(
         title=f"{pair}: word translation by {retrieval}, {_described(mapping_name)}",
         note=f"{tags['coverage']} % of the {dictionaries[1].name} words have vectors;"
         f" {_learnt(tags, mapping_name)}; {tags['candidates']:,} candidates",
-        form="json" if as_json else "table",
+        as_json=as_json,
     )
 
 
@@ -209,10 +200,7 @@ def words(
 @baseline_option
 @baseline_seeds_option
 @seed_option("First random seed of the baselines.")
-@out_option("Folder for results.csv")
-@data_option
-@device_option
-@json_option
+@results_options("Folder for results.csv")
 def sentences(
     encoder: str,
     against: str | None,
@@ -235,9 +223,6 @@ def sentences(
     \b
     crosslens align sentences E --against F --pair en-fr --train ud/pud --test tatoeba/fr --out sentences
     """
-    from crosslens.files import refuse_existing
-
-    refuse_existing(out)
     languages = _languages(pair, train, data)
 
     from crosslens.alignment.measure import sentence_retrieval
@@ -278,7 +263,7 @@ def sentences(
             f"; layers of {languages[0]}, each with the {languages[1]} layer at the same relative depth"
             * (layers != "same")
         ),
-        form="json" if as_json else "table",
+        as_json=as_json,
     )
 
 
@@ -311,10 +296,7 @@ def sentences(
 @seed_option("Random seed of the trained models, and first random seed of the baselines.")
 @baseline_option
 @baseline_seeds_option
-@out_option("Folder for results.csv")
-@data_option
-@device_option
-@json_option
+@results_options("Folder for results.csv")
 def transfer(
     task: str,
     encoder: str,
@@ -347,10 +329,7 @@ def transfer(
         --test 'ud/en_pud,ud/fr_pud:test[500:]' --out transfer
     """
     from crosslens.cli._evaluation import load_tests, write_results
-    from crosslens.errors import RequestError
-    from crosslens.files import refuse_existing
 
-    refuse_existing(out)
     if against and not parallel:
         raise RequestError(
             "--against needs parallel sentences to learn the mapping from", hint="--parallel ud/pud, or en=FILE,fr=FILE"
@@ -438,7 +417,6 @@ def _languages(pair: str, corpus: str | None = None, data: str | None = None) ->
     """Return the languages of ``--pair``, after checking that the parallel corpus has them, and that they are two."""
     from crosslens.corpora.parallel import list_languages
     from crosslens.data.language_pairs import split_pair
-    from crosslens.errors import RequestError
 
     languages = split_pair(pair, list_languages(corpus, data=data) if corpus else ())
     if corpus and languages[0] == languages[1]:
@@ -450,7 +428,6 @@ def _languages(pair: str, corpus: str | None = None, data: str | None = None) ->
 
 
 def _sides(text: str | None, languages: tuple[str, str]) -> dict[str, str]:
-    from crosslens.errors import RequestError
 
     example = ",".join(f"{language}=FILE" for language in languages)
     sides = read_settings(tuple(split_names(text)), option="--text", example=example) if text else {}
@@ -480,13 +457,13 @@ def _finish(
     mapping: "Mapping",
     title: str,
     note: str,
-    form: Literal["table", "json"],
+    as_json: bool,
 ) -> None:
     from crosslens.cli._display import print_records, print_table
     from crosslens.cli._evaluation import write_results
 
     write_results(results, out)
-    if form == "json":
+    if as_json:
         print_records(results)
         return
     print_table(_by_layer(results, heading, mapping=mapping), title=title, note=note)

@@ -3,6 +3,7 @@
 import click
 
 from crosslens.cli._options import out_option
+from crosslens.files import write_folder
 
 
 @click.command("atlas")
@@ -31,12 +32,10 @@ def command(paths: tuple[str, ...], out: str, title: str, organization: str | No
     from pathlib import Path
 
     from crosslens.cli._display import print_report, say
-    from crosslens.files import refuse_existing, write_folder
     from crosslens.report.atlas.every_eval_ever import evaluation_logs
     from crosslens.report.atlas.folder import read_submissions, write_atlas
     from crosslens.report.atlas.ranking import encoder_ranking
 
-    refuse_existing(out)
     results = read_submissions(paths)
     encoders: list[str] = []
 

@@ -8,13 +8,10 @@ from crosslens.cli._interventions import read_with, reading_options
 from crosslens.cli._names import ENCODER, MEASURES
 from crosslens.cli._options import (
     choice_option,
-    data_option,
-    device_option,
-    former_name,
-    json_option,
     last_layer_option,
-    out_option,
+    new_folder_option,
     random_init_option,
+    results_options,
     seed_option,
     split_names,
 )
@@ -55,7 +52,6 @@ if TYPE_CHECKING:
     metavar="NAMES",
     help="Similarity measures; see `crosslens list measures` [default: CKA, debiased CKA and their baselines].",
 )
-@former_name("--null", "--baseline", "baselines")
 @click.option(
     "--baseline",
     "baselines",
@@ -82,11 +78,8 @@ if TYPE_CHECKING:
 )
 @random_init_option
 @seed_option("Random seed of the re-initialised layers.")
-@click.option("--export", metavar="FOLDER", help="Folder for the vectors of every language, as .npy.")
-@out_option("Folder for results.csv")
-@data_option
-@device_option
-@json_option
+@new_folder_option("--export", "Folder for the vectors of every language, as .npy.")
+@results_options("Folder for results.csv")
 def command(
     encoder: str,
     corpus: str,
@@ -120,12 +113,6 @@ def command(
     crosslens compare E --against F --pairs en-fr --layers all-pairs --out layer-by-layer
     """
     from crosslens.cli._evaluation import load_subject, of_model, of_second_model, write_results
-    from crosslens.files import refuse_existing
-
-    refuse_existing(out)
-    if export:
-        refuse_existing(export, what="--export")
-
     from crosslens.similarity.compare import compare, select_sentences
     from crosslens.similarity.measures import choose_measures
 

@@ -6,6 +6,7 @@ import click
 
 from crosslens.cli._names import MEASURES
 from crosslens.cli._options import choice_option, csv_option, json_option, split_names
+from crosslens.files import write_finished, write_text
 
 if TYPE_CHECKING:
     from crosslens.similarity.correlate import Coefficient
@@ -47,11 +48,6 @@ def command(
     predicts good transfer correlates negatively. Intervals come from a bootstrap over languages, and p-values from
     permutations of the languages.
     """
-    from crosslens.files import refuse_existing, write_finished, write_text
-
-    if file:
-        refuse_existing(file, what="--csv")
-
     import pandas as pd
 
     from crosslens.cli._display import print_json, print_table, say

@@ -5,6 +5,7 @@ import shlex
 import click
 
 from crosslens.cli._options import split_names
+from crosslens.formatting import counted
 
 
 @click.group("data")
@@ -36,7 +37,6 @@ def get(
     from crosslens.corpora.catalogue import cache_folder
     from crosslens.corpora.downloads.get import UD, find_published
     from crosslens.corpora.downloads.get import get as download
-    from crosslens.formatting import counted
 
     published = find_published(name, release=release, url=url)
     say(published.title)

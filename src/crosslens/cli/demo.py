@@ -6,6 +6,9 @@ from typing import Any
 
 import click
 
+from crosslens.errors import RequestError
+from crosslens.files import write_text
+
 STEPS = """This demonstration has three steps and takes a few minutes:
   1. {first}
   2. It re-initialises layers of the encoder, fine-tunes it on one language, and evaluates it on all of them. A run is
@@ -40,8 +43,6 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     from crosslens.cli._display import print_table, progress, say
     from crosslens.corpora.catalogue import cache_folder
     from crosslens.demo.demo import lab_demo, real_demo, run_demo
-    from crosslens.errors import RequestError
-    from crosslens.files import write_text
     from crosslens.lab.laboratory import DEFAULT_PRESET
     from crosslens.report.findings import effects, findings
     from crosslens.report.page import known_runs, make_page

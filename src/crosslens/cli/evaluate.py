@@ -7,7 +7,16 @@ import click
 
 from crosslens.cli._interventions import precision_option
 from crosslens.cli._names import ENCODER
-from crosslens.cli._options import SEED, data_option, device_option, json_option, out_option, test_option
+from crosslens.cli._options import (
+    SEED,
+    data_option,
+    device_option,
+    json_option,
+    new_folder_option,
+    out_option,
+    test_option,
+)
+from crosslens.files import write_folder
 
 if TYPE_CHECKING:
     from crosslens.encoders.condition import Condition
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=SEED, help="Random seed of the interventions [default: that of the model's training].")
 @out_option("Folder for results.csv")
-@click.option("--predictions", metavar="FOLDER", help="Folder for the predictions; must not exist yet.")
+@new_folder_option("--predictions", "Folder for the predictions; must not exist yet.")
 @precision_option
 @data_option
 @device_option
@@ -58,12 +67,6 @@ def command(
       1-2:add=FOLDER;scale=0.5           half of that change
     `crosslens encoders show ENCODER --addresses` lists the addresses.
     """
-    from crosslens.files import refuse_existing, write_folder
-
-    refuse_existing(out)
-    if predictions:
-        refuse_existing(predictions, what="--predictions")
-
     from crosslens.cli._display import progress
     from crosslens.cli._evaluation import load_tests, show_results
     from crosslens.encoders.interventions.swap import Add, Revert
@@ -91,7 +94,7 @@ def command(
         task,
         title=f"{task.name} {task.metric} of {model}",
         note=f"{out}/results.csv has intervals and signatures",
-        form="json" if as_json else "table",
+        as_json=as_json,
     )
 
 

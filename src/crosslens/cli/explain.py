@@ -3,6 +3,7 @@
 import click
 
 from crosslens.cli._options import json_option
+from crosslens.errors import RequestError
 
 
 @click.command("explain")
@@ -13,7 +14,6 @@ def command(run: str, folder: str, as_json: bool) -> None:
     """Show the identity of RUN (an id or its beginning), and how the most similar run differs."""
     from crosslens.cli._display import print_object
     from crosslens.cli._study import describe_differences, find_store
-    from crosslens.errors import RequestError
     from crosslens.runs.explain import flat, nearest
 
     store = find_store(folder)

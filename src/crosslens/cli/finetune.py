@@ -10,6 +10,7 @@ from crosslens.cli._options import (
     data_option,
     device_option,
     json_option,
+    new_folder_option,
     out_option,
     read_settings,
     save_every_option,
@@ -44,7 +45,7 @@ from crosslens.encoders.interventions import INTERVENTIONS
 @seed_option("Random seed of re-initialised layers, task head and data order.")
 @out_option("Folder for results.csv and run.json")
 @click.option("--keep-model", "keep", flag_value="model", help="Save the fine-tuned model in OUT/model.")
-@click.option("--predictions", metavar="FOLDER", help="Folder for the predictions; must not exist yet.")
+@new_folder_option("--predictions", "Folder for the predictions; must not exist yet.")
 @save_every_option(500, "Number of steps between checkpoints in OUT.state, from which the same command resumes.")
 @track_option
 @data_option
@@ -112,5 +113,5 @@ def command(
             chosen,
             title=f"{task} {chosen.metric}, trained on {results.records['train'][0]}",
             note=f"seed {seed}; {out}/results.csv has intervals and signatures",
-            form="json" if as_json else "table",
+            as_json=as_json,
         )

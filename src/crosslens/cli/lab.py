@@ -33,9 +33,6 @@ def export(preset: str, seed: int | None, settings: tuple[str, ...], out: str) -
     With --set, anchors, names, numerals, cognates, false_friends and homonyms are shares from 0 to 1; sentences is the
     size of each raw text.
     """
-    from crosslens.files import refuse_existing
-
-    refuse_existing(out)
     changed = read_settings(settings)
 
     from crosslens.cli._display import say

@@ -8,6 +8,7 @@ import click
 
 from crosslens.cli._names import KIND, KINDS, STUDY
 from crosslens.cli._options import data_option, json_option
+from crosslens.errors import RequestError, suggest
 
 if TYPE_CHECKING:
     from crosslens.training.recipe import Recipe
@@ -42,7 +43,6 @@ def command(kind: str | None, study: str | None, data: str | None, as_json: bool
     """
     from crosslens.cli._columns import hanging
     from crosslens.cli._display import print_object
-    from crosslens.errors import RequestError, suggest
 
     if kind is not None and kind not in KINDS:
         raise RequestError(f"crosslens list: unknown kind {kind!r}", hint=suggest(kind, KINDS))

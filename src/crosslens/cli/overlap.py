@@ -22,10 +22,6 @@ def command(encoder: str, train: str, test: str, out: str, data: str | None, as_
     transfer, merge the results with scores and run
     `crosslens correlate --measures overlap_types,overlap_tokens --coefficient pearson`.
     """
-    from crosslens.files import refuse_existing
-
-    refuse_existing(out)
-
     from crosslens.cli._display import print_records, print_table
     from crosslens.cli._evaluation import load_subject, load_tests, write_results
     from crosslens.corpora.catalogue import load_corpus

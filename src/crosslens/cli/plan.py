@@ -7,7 +7,8 @@ import click
 from crosslens.cli._names import STUDY
 from crosslens.cli._options import data_option, json_option
 from crosslens.cli._study import set_option, skip_missing_option, store_option
-from crosslens.formatting import counted
+from crosslens.errors import DataError
+from crosslens.formatting import counted, duration
 
 if TYPE_CHECKING:
     from crosslens.studies.missing import Missing
@@ -47,8 +48,6 @@ def command(
 
     from crosslens.cli._display import print_object, progress, say
     from crosslens.cli._missing import describe_missing, print_missing
-    from crosslens.errors import DataError
-    from crosslens.formatting import duration
     from crosslens.runs.corpora import Corpora
     from crosslens.runs.explain import nearest
     from crosslens.runs.run import ModelRun

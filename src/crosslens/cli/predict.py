@@ -8,6 +8,8 @@ import click
 from crosslens.cli._interventions import precision_option
 from crosslens.cli._names import CORPUS
 from crosslens.cli._options import data_option, device_option, out_option
+from crosslens.errors import RequestError
+from crosslens.files import write_finished
 
 
 @click.command("predict")
@@ -33,11 +35,6 @@ def command(
     from a .txt file with one text per line. Trees and word tags are written as CoNLL-U, entities as IOB2, text labels
     as .tsv, .csv or .jsonl.
     """
-    from crosslens.errors import RequestError
-    from crosslens.files import refuse_existing, write_finished
-
-    refuse_existing(out)
-
     from crosslens.cli._display import progress, say
     from crosslens.corpora.catalogue import load_text, names_text
     from crosslens.data.formats import LABELLED

@@ -47,9 +47,6 @@ def command(
     steps: 2000
     checkpoints: 500
     """
-    from crosslens.files import refuse_existing
-
-    refuse_existing(out)
     from crosslens.cli._display import progress, say
     from crosslens.encoders.interventions.checkpoints import kept_steps
     from crosslens.mlm.pretrain import pretrain

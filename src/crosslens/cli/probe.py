@@ -9,16 +9,14 @@ from crosslens.cli._interventions import read_with, reading_options
 from crosslens.cli._names import CORPUS, ENCODER, PROBE
 from crosslens.cli._options import (
     choice_option,
-    data_option,
-    device_option,
-    json_option,
     last_layer_option,
-    out_option,
     random_init_option,
     read_settings,
+    results_options,
     seed_option,
     setting_option,
 )
+from crosslens.files import write_folder
 
 if TYPE_CHECKING:
     from crosslens.encoders.options import LastLayer
@@ -47,10 +45,7 @@ if TYPE_CHECKING:
 @reading_options
 @random_init_option
 @seed_option("Random seed of data order, control task and re-initialised layers.")
-@out_option("Folder for results.csv and confusion.csv")
-@data_option
-@device_option
-@json_option
+@results_options("Folder for results.csv and confusion.csv")
 def command(
     probe: str,
     encoder: str,
@@ -76,10 +71,6 @@ def command(
     crosslens probe langid bert-base-multilingual-cased --train wili/all --test wili/all --set sentences=2 \\
         --out results/langid
     """
-    from crosslens.files import refuse_existing, write_folder
-
-    refuse_existing(out)
-
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.probes import find_probe
 

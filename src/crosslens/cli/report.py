@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from crosslens.cli._options import choice_option, out_option, sort_option
+from crosslens.errors import RequestError, suggest
+from crosslens.files import write_folder
 
 if TYPE_CHECKING:
     from crosslens.report.render import Spread
@@ -64,12 +66,9 @@ def command(
     Similarity, retrieval, transfer through a mapping and probes have tables with one column per layer. Figures are
     .pdf, .svg and .png with letters of 8 points, and need `pip install 'crosslens[report]'`.
     """
-    from crosslens.errors import RequestError, suggest
-    from crosslens.files import refuse_existing, write_folder
     from crosslens.heap import release_heap
     from crosslens.report.papers import find_paper
 
-    refuse_existing(out)
     paper = find_paper(beside) if beside else None
 
     from crosslens.cli._display import print_report, say

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 from crosslens.cli._options import csv_option, sort_option
+from crosslens.errors import RequestError, suggest
+from crosslens.files import write_finished
 
 if TYPE_CHECKING:
     from crosslens.results.order import Order
@@ -27,13 +29,9 @@ def command(paths: tuple[str, ...], files: tuple[str, ...], metric: str | None, 
     If they include a reference, the other conditions are shown as differences from it.
     """
     from crosslens.cli._display import show_tables
-    from crosslens.errors import RequestError, suggest
-    from crosslens.files import refuse_existing, write_finished
     from crosslens.report.incomplete import not_evaluated
     from crosslens.runs.recorded import read_results
 
-    for file in files:
-        refuse_existing(file, what="--csv")
     results = read_results(*paths, encoded=True)
     metrics = {name for (name,), _ in results.groups("metric") if name is not None}
     if metric not in (None, "all", *metrics):

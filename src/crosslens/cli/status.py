@@ -5,6 +5,7 @@ import time
 import click
 
 from crosslens.cli._options import json_option
+from crosslens.errors import RequestError
 
 
 @click.command("status")
@@ -15,7 +16,6 @@ def command(folder: str, watch: bool, as_json: bool) -> None:
     """Count the runs in FOLDER that are done, running, failed or left, and estimate the remaining time."""
     from crosslens.cli._display import print_object, say
     from crosslens.cli._study import find_store
-    from crosslens.errors import RequestError
     from crosslens.runs.status import status
 
     if watch and as_json:

@@ -6,6 +6,8 @@ import click
 
 from crosslens.cli._names import CORPUS
 from crosslens.cli._options import data_option, out_option
+from crosslens.errors import RequestError
+from crosslens.files import write_finished, write_text
 
 
 @click.command("transliterate")
@@ -24,10 +26,7 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     Every command that takes a corpus also takes ud/ug_udt@uyghur-latin, without a file. A .tsv table has one letter and
     its replacement per line, separated by a tab.
     """
-    from crosslens.errors import RequestError
-    from crosslens.files import refuse_existing, write_finished, write_text
-
-    path = refuse_existing(out)
+    path = Path(out)
 
     from crosslens.cli._display import say
     from crosslens.corpora.catalogue import load_corpus, load_text, names_text

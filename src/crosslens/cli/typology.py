@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosslens.cli._options import csv_option, data_option, json_option, sort_option
+from crosslens.errors import RequestError
+from crosslens.files import write_finished, write_text
 
 if TYPE_CHECKING:
     from crosslens.results.order import Order
@@ -34,14 +36,10 @@ def command(
 
     STORE needs a study with the conditions none, {start: adapted} and {start: bilstm}, such as unseen-languages.
     """
-    from crosslens.errors import RequestError
-    from crosslens.files import refuse_existing, write_finished, write_text
     from crosslens.runs.store import Store, is_store
 
     if not is_store(store):
         raise RequestError(f"{store} is not a folder of runs", hint="name what `crosslens run --out` made")
-    if file:
-        refuse_existing(file, what="--csv")
 
     from crosslens.cli._display import print_json, print_table
     from crosslens.report.incomplete import not_evaluated

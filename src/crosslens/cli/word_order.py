@@ -19,10 +19,6 @@ def command(source: str, test: str, out: str, data: str | None) -> None:
     equal order, 1 for the reverse. To correlate it with transfer, give the results together with scores to
     `crosslens correlate --measures word_order`.
     """
-    from crosslens.files import refuse_existing
-
-    refuse_existing(out)
-
     from crosslens.cli._display import print_table
     from crosslens.cli._evaluation import load_tests, write_results
     from crosslens.corpora.catalogue import load_corpus

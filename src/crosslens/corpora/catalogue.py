@@ -88,7 +88,6 @@ class Root:
     """A data folder.
 
     Attributes:
-        folder: path of the folder.
         given_by: source of the path: ``--data``, ``CROSSLENS_DATA``, ``cache``, ``Hugging Face`` or ``shipped``.
     """
 
@@ -124,6 +123,12 @@ def roots(data: str | Path | None = None) -> list[Root]:
 def places(data: str | Path | None = None) -> str:
     """Data folders in search order, as listed in error messages, without the shipped one."""
     return ", ".join(f"{root.folder} ({root.given_by})" for root in roots(data) if root.folder != _SHIPPED)
+
+
+def absent(what: str, data: str | Path | None, *, get: str = "", more: str = "") -> DataError:
+    """The error for what no data folder has; ``get`` is a way to get it."""
+    hint = f"set CROSSLENS_DATA to the folder that contains it{f', or {get}' if get else ''}{more}"
+    return DataError(f"{what} not found in {places(data)}", hint=hint)
 
 
 def cache_folder() -> Path:
@@ -316,10 +321,7 @@ def _raw_file(part: str, data: str | Path | None) -> Path:
     files = [root.folder / RAW / f"{part}.txt" for root in roots(data)]
     path = next((file for file in files if file.is_file()), None)
     if path is None:
-        raise DataError(
-            f"raw text '{RAW}/{part}' not found in {places(data)}",
-            hint="set CROSSLENS_DATA to the folder that contains it",
-        )
+        raise absent(f"raw text '{RAW}/{part}'", data)
     return path
 
 
@@ -539,11 +541,7 @@ def _missing(collection: str, corpus: str, split: str, data: str | Path | None) 
         return DataError(f"{name} has no {split} split", hint=f"available: {', '.join(known[name])}")
     alike = [other for other in known if other.startswith(f"{collection}/")]
     suggestion = f"; {suggest(name, alike)}" if alike else ""
-    get = f", or {COLLECTIONS[collection].get}" if COLLECTIONS[collection].get else ""
-    return DataError(
-        f"corpus {name!r} not found in {places(data)}",
-        hint=f"set CROSSLENS_DATA to the folder that contains it{get}{suggestion}",
-    )
+    return absent(f"corpus {name!r}", data, get=COLLECTIONS[collection].get, more=suggestion)
 
 
 def find_corpora(collection: str, pattern: str, data: str | Path | None, *, split: str = "test") -> list[str]:

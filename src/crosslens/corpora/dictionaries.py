@@ -8,7 +8,7 @@ dictionary. Dictionaries of artificial languages are generated; their test split
 import re
 from pathlib import Path
 
-from crosslens.corpora.catalogue import LAB, find_lab, places, roots
+from crosslens.corpora.catalogue import LAB, absent, find_lab, roots
 from crosslens.data.dictionary import Dictionary, of_words, read
 from crosslens.errors import DataError
 from crosslens.files import suggest_beside
@@ -55,11 +55,8 @@ def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dict
             files = [root.folder / "muse" / f"{named['source']}-{named['target']}{infix}.txt" for infix in infixes]
         if all(file.is_file() for file in files):
             return Dictionary(tuple(pair for file in files for pair in read(file).pairs), str(name))
-    raise DataError(
-        f"dictionary {name} not found in {places(data)}",
-        hint="set CROSSLENS_DATA to the folder that contains it, or `crosslens data get muse --languages "
-        f"{named['source']}-{named['target']}`",
-    )
+    get = f"`crosslens data get muse --languages {named['source']}-{named['target']}`"
+    raise absent(f"dictionary {name}", data, get=get)
 
 
 def _of_laboratory(name: str, named: re.Match) -> Dictionary:

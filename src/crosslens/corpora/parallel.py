@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from crosslens.corpora.catalogue import IN_LANGUAGE, LAB, find_lab, load_corpus, places, roots, split_slice
+from crosslens.corpora.catalogue import IN_LANGUAGE, LAB, absent, find_lab, load_corpus, roots, split_slice
 from crosslens.corpora.collection import COLLECTIONS, Collection, Sides
 from crosslens.data.formats import text
 from crosslens.data.parallel import Parallel, join
@@ -76,11 +76,7 @@ def _sides(name: str, data: str | Path | None) -> Sides:
     if not sides and collection == LAB:
         raise DataError(f"{name!r} is one language", hint="lab/all has the sentences of all artificial languages")
     if not sides:
-        get = f", or {COLLECTIONS[collection].get}" if COLLECTIONS[collection].get else ""
-        raise DataError(
-            f"parallel corpus {name!r} not found in {places(data)}",
-            hint=f"set CROSSLENS_DATA to the folder that contains it{get}",
-        )
+        raise absent(f"parallel corpus {name!r}", data, get=COLLECTIONS[collection].get)
     return sides
 
 

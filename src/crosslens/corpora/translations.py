@@ -46,7 +46,6 @@ def find_translations(source: Corpus, target: Corpus, *, words: bool, links: str
 
     Args:
         source: corpus that has the translations; ids are those of ``target``.
-        target: the corpus.
         words: whether to find which words are translations of one another, too.
         links: file of word alignments in Pharaoh format, a line for each item of ``source``, source word first;
             ``{language}`` stands for the language of ``target``. None: computed with eflomal. Not needed for artificial

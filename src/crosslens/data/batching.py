@@ -19,7 +19,6 @@ def training_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: in
     Args:
         lengths: number of subwords of each window, ``(windows,)``.
         batch: windows per batch.
-        seed: seed of the run.
         epoch: epoch, counted from 0.
 
     Returns:

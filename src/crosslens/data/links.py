@@ -22,7 +22,6 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
 
     Args:
         path: file; an empty line is a sentence pair without links.
-        source: source sentences.
         target: their translations.
 
     Raises:
@@ -52,9 +51,6 @@ def read_line(text: str, source: Sentence, target: Sentence, *, file: str, line:
     """Read the links of one sentence pair.
 
     Args:
-        text: the links.
-        source: source sentence.
-        target: its translation.
         file: name of the file, for errors.
         line: number of the line, from 1.
 
@@ -84,7 +80,6 @@ def align_words(source: Corpus, target: Corpus, *, symmetry: Symmetry = "interse
     eflomal samples without a seed. For reproducible results, keep the links in a file.
 
     Args:
-        source: sentences of words.
         target: their translations.
         symmetry: symmetrisation of both directions; with ``intersection``, each word has at most one link.
 

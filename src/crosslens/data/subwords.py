@@ -61,7 +61,6 @@ def split_words(
     The first word of a sentence is split like any other word, with the tokenizer's word boundary marker, if any.
 
     Args:
-        sentences: words, sentence by sentence.
         tokenizer: tokenizer of the encoder.
         longest: maximum number of subwords per word.
 
@@ -145,7 +144,6 @@ def split_texts(texts: Sequence[str], tokenizer: "PreTrainedTokenizerBase") -> l
     """Split running text into subwords, each treated as a word, without truncation.
 
     Args:
-        texts: running text.
         tokenizer: tokenizer of the encoder.
     """
     encoded = tokenizer(list(texts), **_IDS_ALONE)["input_ids"]

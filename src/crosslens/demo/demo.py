@@ -57,7 +57,6 @@ def real_demo(cache: str | Path, *, seeds: int, progress: Listener = None) -> De
     Args:
         cache: folder of encoders.
         seeds: number of seeds for each condition.
-        progress: listener for the unpacking of the encoder.
 
     Raises:
         RequestError: if the package with the encoder is not installed.
@@ -91,12 +90,10 @@ def run_demo(
     """Run the unfinished runs, write ``results.csv``, and return all records.
 
     Args:
-        demo: the demonstration.
         out: folder of runs; an interrupted demonstration resumes there.
         cache: folder of encoders.
         executor: ``processes`` or ``serial``.
         workers: number of parallel runs, one thread each; None: one for each core.
-        progress: listener for progress.
 
     Raises:
         KeyboardInterrupt: if interrupted; the same call resumes.

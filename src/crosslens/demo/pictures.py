@@ -77,7 +77,6 @@ def story(laboratory: Laboratory, *, depth: int) -> str:
     """Tell in three sentences what the languages are, and what is done with them.
 
     Args:
-        laboratory: the artificial languages.
         depth: number of layers of the encoder.
     """
     source, *others = laboratory.languages
@@ -97,7 +96,6 @@ def pictures(laboratory: Laboratory, *, conditions: Sequence[Condition], depth: 
     """Draw a sentence with its tree in every language, the words that languages share, and the layers.
 
     Args:
-        laboratory: the artificial languages.
         conditions: conditions of the study; those that re-initialise layers are drawn.
         depth: number of layers of the encoder.
 

@@ -168,6 +168,11 @@ class Condition(BaseModel):
         return only if isinstance(only, Reinit) else None
 
     @property
+    def whole_layers(self) -> bool:
+        """Whether it only re-initialises whole layers, with the architecture's own initialiser."""
+        return self.reinit is not None and self.recipe is None and self.reinit.label == self.reinit.layers
+
+    @property
     def start(self) -> str:
         """The network that training begins with: ``encoder``, ``adapted``, ``scratch`` or ``bilstm``."""
         start = self.find(Start)
@@ -263,7 +268,6 @@ class Condition(BaseModel):
 
         Args:
             written_for: depth for which layers are written; None: do not scale.
-            depth: number of layers of the encoder.
             heads: number of attention heads of a layer.
         """
         choices = [

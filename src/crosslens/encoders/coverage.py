@@ -18,7 +18,6 @@ class Coverage:
     """Coverage of a text by a vocabulary.
 
     Attributes:
-        words: number of words.
         unknown: percentage of words that contain the unknown token.
         broken: percentage of words split into several subwords.
         fertility: subwords per word, not counting a lone word-start mark.

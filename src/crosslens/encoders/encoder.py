@@ -125,7 +125,6 @@ class Encoder:
         """Prepare interventions on states for a corpus; an encoder without any is returned as it is.
 
         Args:
-            windows: windows of the corpus.
             corpus: the corpus; None: unknown, for interventions that need only the windows.
             clean: states of the corpus without interventions, if several encoders share them.
         """

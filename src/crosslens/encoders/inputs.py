@@ -70,7 +70,6 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
 
     Args:
         encoder: encoder that sets the tokenizer, the maximum length and the `Encoder.reading`.
-        corpus: running text.
         window: subwords per window, special tokens and repetitions included; at most the encoder's capacity.
 
     Raises:

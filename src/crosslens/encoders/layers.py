@@ -41,7 +41,6 @@ def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]
 
     Args:
         spec: ``1-2``, ``1-3,7``, ``all``, ``0,all``, a layer number, or several.
-        depth: number of layers of the encoder.
 
     Raises:
         EncoderError: for an invalid or empty specification, or a layer that the encoder does not have.
@@ -119,8 +118,6 @@ def pair_layers(source: Layered, target: Layered, *, layers: LayerPairs = "same"
     """Pair the layers of two encoders, including the embeddings (0).
 
     Args:
-        source: first encoder.
-        target: second encoder.
         layers: ``same`` for layers of the same number; ``relative`` for each layer of the shallower encoder with the
             layer of the other encoder at the same share of its depth, halves rounded up; ``all-pairs`` for each layer
             with each.

@@ -150,7 +150,6 @@ def represent_words(
 
     Args:
         encoder: encoder or decoder; set to evaluation mode.
-        corpus: sentences of words.
         last_layer: see `LastLayer`.
         progress: listener for the number of windows read.
 

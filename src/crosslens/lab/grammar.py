@@ -87,10 +87,8 @@ def draw_trees(
     """Generate random trees; a tree may occur more than once.
 
     Args:
-        count: number of trees.
         shortest: minimum number of nodes.
         longest: maximum number of nodes.
-        generator: random number generator.
         accept: filter for trees of a permitted size.
 
     Raises:

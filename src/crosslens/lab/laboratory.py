@@ -172,11 +172,7 @@ class Laboratory:
         return join((self.corpus(language, sentences=sentences) for language in selected), name=self.name("all"))
 
     def links(self, source: str, target: str, ids: Sequence[str]) -> tuple[frozenset[tuple[int, int]], ...]:
-        """List the links between the words of parallel test sentences: (source word, target word), from 0.
-
-        Args:
-            ids: ids of test sentences.
-        """
+        """List the links between the words of parallel test sentences: (source word, target word), from 0."""
         grammars = [self._grammar(language) for language in (source, target)]
         numbers = [int(id.removeprefix("test-")) - 1 for id in ids]
         links: list[frozenset[tuple[int, int]]] = []

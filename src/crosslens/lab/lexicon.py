@@ -31,8 +31,6 @@ class Shares:
 
     Attributes:
         anchors: fraction of anchors among the content words of each class, spread over frequency ranks.
-        names: fraction of the names that all languages share.
-        numerals: fraction of the numerals that all languages share.
         cognates: fraction of cognates among the other content words.
         false_friends: fraction of false friends among those that are not cognates.
         homonyms: fraction of homonyms among the verbs and adjectives of each language.
@@ -81,7 +79,6 @@ def make_lexicons(
         world: concepts to name.
         languages: name -> grammar. The first is the source language; false friends are words of preceding languages.
         shares: fractions of shared words.
-        seed: random seed.
 
     Returns:
         Language -> words, in the order of ``world.concepts``.

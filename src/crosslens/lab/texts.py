@@ -43,8 +43,6 @@ def draw_documents(
     Args:
         world: source of the semantic classes.
         meanings: sentences to sample from; a sentence may occur in several documents.
-        count: number of documents.
-        generator: random number generator.
 
     Returns:
         The topic label and the sentences of each document.
@@ -96,7 +94,6 @@ def draw_pair(world: World, premise: Meaning, label: str, generator: np.random.G
         world: source of the concepts.
         premise: sentence that `is_premise` accepts.
         label: one of `LABELS`.
-        generator: random number generator.
     """
     tree, concepts, marks = _without_modifiers(premise, generator)
     roles = _roles(tree)

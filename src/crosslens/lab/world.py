@@ -106,7 +106,6 @@ class World:
 
     Attributes:
         settings: number of concepts and strength of preferences.
-        seed: random seed.
     """
 
     settings: WorldSettings
@@ -132,7 +131,6 @@ class World:
         """Generate ``settings.trees`` random trees.
 
         Args:
-            stream: name of the random stream.
             accept: filter for trees.
 
         Raises:
@@ -154,7 +152,6 @@ class World:
         """Sample concepts for the nodes of a tree.
 
         Args:
-            tree: tree to fill.
             uniform: ``(count, nodes)`` random numbers between 0 and 1, one for each concept.
 
         Returns:

@@ -22,12 +22,9 @@ def switch_words(
     Words are separated by spaces and looked up without lowercasing. Translations of several words are ignored.
 
     Args:
-        lines: text.
         translations: translations into all other languages.
         probability: probability that a word in the dictionary is replaced.
         most: maximum fraction of replaced words in each `BLOCK`; excess replacements are dropped at random.
-        seed: random seed.
-        language: language of the text.
 
     Raises:
         RequestError: if no word of the text is in the dictionary.

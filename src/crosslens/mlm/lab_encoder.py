@@ -59,9 +59,7 @@ def pretrained_laboratory(
     """Return the folder of an encoder pretrained on artificial languages; pretrain it unless it is in the cache.
 
     Args:
-        laboratory: artificial languages.
         cache: folder of encoders, identified by settings, result versions and crosslens version; None: the user's.
-        progress: listener for the pretraining.
     """
     listener = listening(progress)
     identity = digest(

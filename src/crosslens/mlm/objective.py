@@ -203,7 +203,6 @@ def train_language_model(
 
     Args:
         loop: training loop with the optimiser.
-        model: model to train.
         batches: step, counted from 0 -> its micro-batches.
         partial: folder of the checkpoint, reserved with `claim`.
         unseen: held-out batches of each language.
@@ -212,7 +211,6 @@ def train_language_model(
         save_every: steps between checkpoints.
         stage: name of the training in progress reports.
         note: loss -> text for progress reports.
-        progress: listener for steps and perplexities.
         reached: called with the number of steps at the beginning and after every step, in the first process, before
             the training state is saved.
         stepped: called after every step with the number of steps and the loss.

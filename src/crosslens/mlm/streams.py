@@ -19,7 +19,6 @@ class Streams:
     """Sequences of equal length cut from each language's concatenated text; each batch is in one language.
 
     Attributes:
-        languages: languages in order.
         sequences: for each language ``(sequences, length)`` ids, special tokens included.
         order: ``(steps,)`` index of each step's language.
         turn: ``(steps,)`` number of preceding steps in the same language.
@@ -145,7 +144,6 @@ def cut_streams(
         text: language -> lines.
         tokenizers: language -> tokenizer, from `make_vocabularies`.
         length: subwords per sequence, special tokens included.
-        steps: number of steps.
         exponent: languages are sampled in proportion to their number of sequences to this power.
         seed: random seed for language sampling and the order of sequences.
 
@@ -177,8 +175,6 @@ def cut_stream(
 
     Args:
         language: name of the text in errors.
-        lines: text.
-        tokenizer: tokenizer with special tokens.
         length: subwords per sequence, special tokens included.
         setting: name of the setting of the length in errors; by default that of pretraining.
 

@@ -24,7 +24,6 @@ def train_bpe(lines: Sequence[str], *, size: int, positions: int) -> PreTrainedT
     """Train a cased byte-pair encoding on NFKC-normalised text, with ``▁`` at the start of words.
 
     Args:
-        lines: text.
         size: vocabulary size, special tokens included.
         positions: maximum sequence length of the encoder.
     """

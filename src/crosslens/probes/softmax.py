@@ -50,11 +50,9 @@ def fit(
         answers: ``(items,)`` class indices.
         dev: ``(layers, dev items, hidden)`` float32 dev vectors.
         dev_answers: ``(dev items,)`` class indices.
-        classes: number of classes.
         how: training settings.
         seed: random seed for the data order; weights are initialised to zero.
         stage: name of the training in progress reports.
-        progress: listener for epochs.
 
     Returns:
         ``(layers, hidden, classes)`` weights and ``(layers, 1, classes)`` biases.

@@ -16,12 +16,10 @@ class Block:
     """The scores of one task, source and encoder.
 
     Attributes:
-        task: its name.
         metric: its main score.
         source: the language trained on.
         encoder: its name, with the beginning of its digest where another has the same name.
         kind: the language that the training data were translated from, and the split where there are several; or "".
-        results: the records.
     """
 
     task: str
@@ -42,8 +40,6 @@ class Trained:
     """The score of one kind of model, trained and tested on one pair of corpora.
 
     Attributes:
-        task: its name.
-        metric: its main score.
         model: the condition (``encoder`` for the reference), with the encoder, the split, the selection rule, the
             recipe and its changed settings where several would otherwise have one name.
         source: the language trained on.

@@ -1,6 +1,7 @@
 """Tables of correlations: transfer gap against similarity, and score against subword overlap."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from crosslens.errors import RequestError
 from crosslens.report.layers.by_layer import measures_of
@@ -9,7 +10,7 @@ from crosslens.report.significance import Interval
 from crosslens.report.table import Cell, Notes, Row, Table, published_rows
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, available_correlations
-from crosslens.tasks.titles import as_printed, metric_name
+from crosslens.tasks.titles import as_printed
 
 
 def correlation(
@@ -21,7 +22,6 @@ def correlation(
     with the other sign. Where the records have fertility and length, partial correlations that control for both follow.
 
     Args:
-        results: Scores and similarities.
         beside: Paper whose published correlations are shown below ours.
         skipped: Called with the reason where a task and source has no correlation although another one has.
 
@@ -52,7 +52,9 @@ def correlation(
                     for name in head
                 ]
                 groups[measure] += tuple(published_rows(beside, printed, theirs, notes))
-        controlled = _controlled(results, measure)
+        controlled: list[Correlated] = []
+        with suppress(RequestError):  # the records lack a confound, or there are too few languages
+            controlled = available_correlations(results, measures=[measure], control=CONTROL)
         of_column = [(columns[each.called, each.source, each.encoder], each) for each in controlled]
         for state, row in _rows(of_column).items():
             label = f"{state}, controlling for {' and '.join(CONTROL)}"
@@ -82,14 +84,7 @@ def _rows(named: Named) -> dict[str, dict[str, Correlated]]:
     return rows
 
 
-def _controlled(results: Results, measure: str) -> list[Correlated]:
-    try:
-        return available_correlations(results, measures=[measure], control=CONTROL)
-    except RequestError:  # the records lack a confound, or there are too few languages
-        return []
-
-
-def correlation_by_layer(results: Results, *, measure: str = "cka") -> list[Table]:
+def correlation_by_layer(results: Results) -> list[Table]:
     """Figure 3 of Muller et al. (2021) by layer: the correlation of `correlation` in each layer.
 
     Returns:
@@ -98,7 +93,7 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> list[Tabl
     Raises:
         RequestError: when `available_correlations` refuses the records.
     """
-    correlated = available_correlations(results, measures=[measure], layers="each")
+    correlated = available_correlations(results, measures=["cka"], layers="each")
     layers = sorted({each.layer for each in correlated if each.layer is not None})
     lines: dict[str, dict[int | None, Correlated]] = {}
     for name, each in zip(names_of(correlated), correlated, strict=True):
@@ -110,11 +105,10 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> list[Tabl
         Row(name, tuple(_coefficient(by_layer.get(layer), notes) for layer in layers))
         for name, by_layer in lines.items()
     )
-    against = metric_name(measure)
-    caption = f"Spearman correlation, over languages, of the transfer gap and {against}, by layer (0: embeddings)."
+    caption = "Spearman correlation, over languages, of the transfer gap and CKA, by layer (0: embeddings)."
     head = tuple(map(str, layers))
     return [
-        Table("correlation-by-layer", caption + _same_language(correlated), head, {measure: rows}, tuple(notes.texts))
+        Table("correlation-by-layer", caption + _same_language(correlated), head, {"cka": rows}, tuple(notes.texts))
     ]
 
 

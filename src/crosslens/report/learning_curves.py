@@ -21,7 +21,6 @@ class Curve:
     """Scores of one kind of model on one corpus by amount of training data.
 
     Attributes:
-        task: its name.
         metric: its main score.
         language: the language evaluated on.
         train: the training corpus, without slice and limit.

@@ -1,5 +1,6 @@
 """Opening of the page: for each table of scores a headline, the key numbers, and the layer profile."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -98,8 +99,8 @@ def _overview(effect: Effect, names: Mapping[Key, str], correlated: Correlated |
         result = correlated.correlation
         overview["correlation"] = {
             "value": result.value,
-            "low": _finite(result.low),
-            "high": _finite(result.high),
+            "low": finite(result.low),
+            "high": finite(result.high),
             "languages": len(result.languages),
         }
     return overview
@@ -109,5 +110,6 @@ def _estimate(estimate: Estimate) -> dict[str, float | None]:
     return {"mean": estimate.mean, "half": estimate.half_width}
 
 
-def _finite(value: float) -> float | None:
-    return value if value == value else None
+def finite(value: float) -> float | None:
+    """Replace NaN and infinity by None, for JSON."""
+    return value if math.isfinite(value) else None

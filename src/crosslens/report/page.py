@@ -69,8 +69,6 @@ def make_page(
     Of the checkpoints of a pretraining it shows the last; its list of scores has all of them.
 
     Args:
-        results: Scores and similarities.
-        title: Title of the page.
         sort: Order of the languages at first, as in `Results.sorted`; the page offers all orders.
         introduction: One or two sentences on the experiment.
         opening: HTML that explains the experiment further, in the classes of the page's style sheet.
@@ -98,7 +96,7 @@ def make_page(
     sections = all_sections(last, blocks, typology=typology)
     records = {
         "scores": _columns(scores),
-        "similarities": _columns(_by_column(similar)),
+        "similarities": _columns({name: [row[name] for row in similar] for name in (similar[0] if similar else ())}),
         "tables": heats,
         "sort": sort,
         "kinds": list(SENTENCE_PAIRS.values()),
@@ -334,10 +332,6 @@ def _similarities(results: Results) -> list[Row]:
                         },
                     )
     return list(rows.values())
-
-
-def _by_column(rows: Sequence[Row]) -> dict[str, list]:
-    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
 
 def _joined(parts: Sequence[Mapping[str, list]]) -> dict[str, list]:

@@ -93,25 +93,16 @@ def read_significance(paths: Iterable[str | Path]) -> Significance:
     """Read the summaries of finished studies in stores of runs.
 
     Args:
-        paths: folders; those that are no stores are skipped, and so are summaries that do not say what their intervals
-            are over, whose tests are of another kind.
+        paths: folders; those that are no stores are skipped.
 
     Raises:
         RequestError: when there is none.
     """
-    rows: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
-    for folder in filter(is_store, map(Path, paths)):
-        for file in sorted(folder.glob("studies/*/summary.csv")):
-            with file.open(encoding="utf-8", newline="") as stream:
-                reader = csv.DictReader(stream)
-                if {*KEY, "interval"} <= set(reader.fieldnames or ()):
-                    for row in reader:
-                        rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
-    if not rows:
-        raise RequestError(
-            "no finished study here has intervals", hint="give the store that `crosslens run --out` wrote"
-        )
-    return Significance(rows)
+    stores = filter(is_store, map(Path, paths))
+    files = (file for folder in stores for file in sorted(folder.glob("studies/*/summary.csv")))
+    hint = "give the store that `crosslens run --out` wrote"
+    absent = RequestError("no finished study here has intervals", hint=hint)
+    return _significance([file.read_text("utf-8") for file in files], absent)
 
 
 def significance_of(results: Results) -> Significance:
@@ -123,11 +114,18 @@ def significance_of(results: Results) -> Significance:
     Raises:
         RequestError: when no score has an interval.
     """
+    absent = RequestError("these results have no scores with intervals", hint="evaluate the models again")
+    return _significance([summarise_records(results).to_csv(index=False)], absent)
+
+
+def _significance(summaries: Iterable[str], absent: RequestError) -> Significance:
+    """Read summaries; those that do not say what their intervals are over have tests of another kind."""
     rows: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
-    for row in csv.DictReader(StringIO(summarise_records(results).to_csv(index=False), newline="")):
-        rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
+    for row in (row for summary in summaries for row in csv.DictReader(StringIO(summary, newline=""))):
+        if {*KEY, "interval"} <= row.keys():
+            rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
     if not rows:
-        raise RequestError("these results have no scores with intervals", hint="evaluate the models again")
+        raise absent
     return Significance(rows)
 
 

@@ -26,7 +26,6 @@ class Cell:
 
     Attributes:
         value: The number; None if missing.
-        kind: Kind of number.
         std: Standard deviation over seeds (ddof 1); None for a single seed.
         note: Number of a note of the table, from 1; None without a note.
         interval: Confidence interval and test from a finished study; None if there is none.
@@ -70,7 +69,6 @@ class Table:
 
     Attributes:
         name: Base name of its files.
-        caption: Caption.
         head: Column heads, without the column of labels.
         groups: Title of a group of rows -> its rows.
         notes: Notes that cells refer to, counted from 1.
@@ -145,7 +143,6 @@ def published_rows(
     """Published scores and the differences to them, as rows below ours; none if nothing is published.
 
     Args:
-        paper: Paper with the published scores.
         ours: Our cells, one per column.
         printed: Published numbers, one per column.
         notes: Notes of the table, extended in place.

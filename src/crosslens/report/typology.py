@@ -179,13 +179,10 @@ def _by_class(frame: "pandas.DataFrame") -> Iterable[tuple[str, str, list[dict[s
     records: list[dict[str, Any]] = frame.to_dict("records")
     for task in dict.fromkeys(row["task"] for row in records):
         for name in CLASSES:
-            rows = [row for row in records if row["task"] == task and _class(row) == name]
+            of_task = [row for row in records if row["task"] == task]
+            rows = [row for row in of_task if name == ("not tested" if _missing(row["class"]) else row["class"])]
             if rows:
                 yield task, name, rows
-
-
-def _class(row: dict[str, Any]) -> str:
-    return "not tested" if _missing(row["class"]) else str(row["class"])
 
 
 def _missing(value: Any) -> bool:

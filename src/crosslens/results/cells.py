@@ -201,7 +201,6 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
     """Records as a table of cells.
 
     Args:
-        results: records.
         rows: names of record columns that name a row.
         columns: ``("condition",)``, or names that hold one value a column, such as ``("layer",)``.
 
@@ -267,7 +266,6 @@ def _shared(studies: Coded, points: np.ndarray, of_point: np.ndarray, sizes: np.
     """The studies that have a record of every seed of a cell, for each cell.
 
     Args:
-        studies: of each record.
         points: ``(records,)`` point of each record: its cell and seed.
         of_point: ``(points,)`` cell of each point.
         sizes: ``(cells,)`` seeds of each cell.
@@ -430,7 +428,6 @@ def by_variant(results: Results, *, within: Sequence[str], of: Sequence[str] = V
     """Divide scores by what tells models apart besides their condition, as `variants_of` describes it.
 
     Args:
-        results: scores.
         within: columns that models share whose conditions are compared.
         of: columns that tell models apart, some of `VARIANTS`.
     """

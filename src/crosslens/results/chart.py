@@ -272,9 +272,7 @@ def done_to(condition: Condition) -> list[str]:
     """Describe a condition: ``layers 1-2 re-initialised``, or its label; nothing for a reference."""
     if condition.is_reference:
         return []
-    reinit = condition.reinit
-    whole = reinit is not None and condition.recipe is None and reinit.label == reinit.layers
-    return [f"layers {reinit.layers} re-initialised" if reinit and whole else condition.label]
+    return [f"layers {condition.label} re-initialised" if condition.whole_layers else condition.label]
 
 
 def score_chart(results: Results) -> Chart:
@@ -383,7 +381,6 @@ def score_map(compared: ComparedScores, *, widest: float) -> Chart:
     """Figure 1 of Wu & Dredze (2019): scores in boxes, coloured by their differences to the reference.
 
     Args:
-        compared: scores and differences.
         widest: the difference of the deepest colour, in points.
     """
     reinit = all(column.condition.reinit or column.condition.is_reference for column in compared.columns)
@@ -424,7 +421,6 @@ def heat_map(
     """A heat map with a number in each box.
 
     Args:
-        rows: one for each box.
         x: encoding of the columns.
         y: encoding of the rows.
         colour: encoding of the boxes.
@@ -460,7 +456,6 @@ def styled(
     """A chart in the common style.
 
     Args:
-        chart: the chart.
         axis: further options of all axes, as altair calls them.
         title: further options of all titles.
         background: colour behind the chart.

@@ -17,8 +17,6 @@ class EncoderProfile:
     """The layer profile of an encoder whose depth is known.
 
     Attributes:
-        encoder: its name.
-        depth: its number of layers.
         profile: differences to the reference.
         same: rows in the source language that all the encoders have.
         cross: rows in other languages that all the encoders have.
@@ -76,7 +74,6 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
 
     Args:
         results: scores of one task, metric and source, from two encoders or more.
-        source: the source language.
 
     Raises:
         RequestError: when fewer than two encoders have a profile and a depth, or when they share no target corpus.

@@ -117,7 +117,6 @@ def profiles_by_variant(
 
     Args:
         results: scores of one task, metric, encoder and source.
-        source: the source language.
         title: heading of the panel.
         intervals: 95 % intervals of the means.
 
@@ -125,7 +124,7 @@ def profiles_by_variant(
         RequestError: when no model with re-initialised layers has a reference.
     """
     table = score_cells(results)
-    columns = [column for column in table.columns if table.is_difference(column) and _whole_layers(column)]
+    columns = [column for column in table.columns if table.is_difference(column) and column.condition.whole_layers]
     if not columns:
         raise RequestError("these results contain no model with re-initialised layers and its reference")
     same, cross, _ = parts_of(table, source)
@@ -141,11 +140,6 @@ def profiles_by_variant(
         )
         for variant in variants
     ]
-
-
-def _whole_layers(column: Column) -> bool:
-    reinit = column.condition.reinit
-    return reinit is not None and column.condition.recipe is None and reinit.label == reinit.layers
 
 
 def _label(column: Column) -> str:
@@ -169,17 +163,16 @@ LIGHT = Ink("#1f2328", "#59636e", "#e6e6e6", "#cdd2d8", "#ffffff", COLOURS[1], C
 DARK = Ink("#e6edf3", "#9198a1", "#30363d", "#4b535d", "#0d1117", COLOURS[5], COLOURS[4])
 
 
-def profile_chart(profiles: Sequence[LayerProfile], *, ink: Ink = LIGHT, columns: int = 2) -> Chart:
+def profile_chart(profiles: Sequence[LayerProfile], *, ink: Ink = LIGHT) -> Chart:
     """Draw layer profiles side by side: hollow marks for the source language, filled ones for the zero-shot mean.
 
     Args:
         profiles: one for each panel.
         ink: `LIGHT` or `DARK`.
-        columns: number of panels in a row.
     """
     legend = alt.Legend(title=None, orient="bottom", labelColor=ink.muted, columns=1 if len(profiles) == 1 else 3)
     panels = [_panel(profile, ink, legend) for profile in profiles]
-    chart = alt.concat(*panels, columns=columns, align="all", spacing=24)
+    chart = alt.concat(*panels, columns=2, align="all", spacing=24)
     axis = {"labelColor": ink.muted, "titleColor": ink.muted, "gridColor": ink.grid}
     title = {"color": ink.text, "subtitleColor": ink.muted, "anchor": "start", "fontWeight": "bold"}
     return styled(chart, axis=axis, title=title | {"subtitleFontSize": 11}, background=ink.paper)

@@ -9,7 +9,6 @@ def short_names(names: Iterable[str], digests: Mapping[str, set[str]]) -> dict[s
     """Shorten names where that does not give two encoders one name.
 
     Args:
-        names: Names of encoders.
         digests: Name -> digests of its encoders. Encoders with digests may share a short name: digests tell different
             encoders apart, and two paths to one encoder are one.
 

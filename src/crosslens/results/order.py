@@ -36,7 +36,6 @@ def in_order(results: Results, by: Order) -> Results:
 
     Args:
         results: scores, similarities, or both.
-        by: the order.
 
     Raises:
         RequestError: for another order.
@@ -49,7 +48,7 @@ def in_order(results: Results, by: Order) -> Results:
     blocks, rows = columns.together("measure", "metric", "state", *BLOCK), columns.together(*ROW)
     several = by != "score"
     together = blocks.changed(
-        [_without_source(block) if several and block[0] is None else block for block in blocks.values]
+        [(*block[:5], *block[6:]) if several and block[0] is None else block for block in blocks.values]  # no source
     )
     places, firsts = paired(blocks, rows)
     key = sort_key(by)
@@ -67,11 +66,6 @@ def in_order(results: Results, by: Order) -> Results:
     if np.array_equal(order, np.arange(len(results))):
         return results
     return Results(results.records.take(pa.array(order)), results.counts)
-
-
-def _without_source(block: tuple) -> tuple:
-    measure, metric, state, task, encoder, _, *others = block
-    return (measure, metric, state, task, encoder, *others)
 
 
 def sort_key(by: Order) -> Callable[[Key, float | None], tuple]:

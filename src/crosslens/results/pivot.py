@@ -247,7 +247,6 @@ def _between_layers_filled(results: Results, comparison: Sequence[str]) -> Resul
     """Fill empty values of ``target_layer``, but only in comparisons that have pairs of different layers.
 
     Args:
-        results: records.
         comparison: columns that name a comparison.
     """
     compared = results.columns.together(*comparison).codes
@@ -274,8 +273,6 @@ class Section:
     """Records that one table can hold.
 
     Attributes:
-        title: title of the table.
-        records: the records.
         note: line below the table.
         decimals: decimals of the numbers.
     """

@@ -19,7 +19,6 @@ from crosslens.encoders.condition import REFERENCE, Condition, is_condition
 from crosslens.errors import DataError, RequestError, suggest
 from crosslens.files import is_refusal, write_bytes
 from crosslens.results.record_rows import Coded, Columns, divided
-from crosslens.results.version1 import VERSION_1, updated
 
 if TYPE_CHECKING:
     import altair
@@ -126,15 +125,13 @@ class Record:
 
 
 VERSION = 2
-"""Version of the columns; files of version 1 are read by `crosslens.results.version1`."""
+"""Version of the columns."""
 
 _ARROW = {name: pa.int64() for name in ("layer", "seed", "n", "depth", "target_layer")}
 _ARROW |= {name: pa.float64() for name in ("value", "low", "high", "length_ratio", "fertility")}
 COLUMNS = tuple(f.name for f in fields(Record))
 SCHEMA = pa.schema([(name, _ARROW.get(name, pa.string())) for name in COLUMNS])
 """The columns of every results file. ``tags`` is one JSON object, so that new tags never change the columns."""
-ADDED = ("target_layer",)
-"""Columns that files of version 2 may lack; their values are None."""
 INTEGERS = tuple(name for name, kind in _ARROW.items() if kind == pa.int64())
 
 
@@ -505,7 +502,7 @@ def _places(results: Results) -> dict[tuple, int]:
 
 
 def read_results(path: str | Path, *, encoded: bool = False) -> Results:
-    """Read a file written by `Results.write`, by this or an earlier version, or rewritten by pandas.
+    """Read a file written by `Results.write`, or rewritten by pandas.
 
     Args:
         path: a ``.csv``, ``.parquet``, ``.json`` or ``.jsonl`` file that `Results.write` wrote.
@@ -553,12 +550,6 @@ def read_results(path: str | Path, *, encoded: bool = False) -> Results:
             table = pa.table({name: pa.array([row[name] for row in rows], SCHEMA.field(name).type) for name in names})
         else:
             raise DataError("not a results file", file=str(path), hint="results are .csv, .parquet, .json or .jsonl")
-        if table.column_names == VERSION_1:
-            table = updated(table, SCHEMA)
-        for name in ADDED:
-            if name not in table.column_names:
-                missing = pa.nulls(len(table), SCHEMA.field(name).type)
-                table = table.add_column(min(COLUMNS.index(name), table.num_columns), SCHEMA.field(name), missing)
         lacking = [name for name in COLUMNS if name not in table.column_names]
         unknown = [name for name in table.column_names if name not in COLUMNS]
         if lacking or unknown:

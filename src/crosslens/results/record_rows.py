@@ -120,11 +120,7 @@ def divided(table: pa.Table, groups: Coded) -> list[pa.Table]:
 
 
 class Columns:
-    """Columns of a table, encoded when first asked for.
-
-    Args:
-        table: the columns.
-    """
+    """Columns of a table, encoded when first asked for."""
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table

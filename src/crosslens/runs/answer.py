@@ -61,7 +61,6 @@ def answers(
     """Answer questions about a model or encoder, in groups that are computed together.
 
     Args:
-        subject: the model or encoder.
         questions: the questions, without duplicates.
         corpora: loads and caches corpora.
         note: called with a log line after each step.
@@ -110,28 +109,19 @@ def _grouped(questions: Sequence[Question]) -> Iterator[list[Question]]:
             key = (question.kind, question.train)
         elif isinstance(question, Score):
             other = question.other if isinstance(question, SwappedScore) else None
-            key = (Score.kind, _exchanged(question).text, other)
+            key = (Score.kind, _later(question, of_states=False).text, other)
         else:
             key = (question.id,)
         groups.setdefault(key, []).append(question)
     yield from groups.values()
 
 
-def _later(question: Score | IntervenedSimilarity) -> Condition:
-    """The interventions on the trained model."""
+def _later(question: Score | IntervenedSimilarity, *, of_states: bool = True) -> Condition:
+    """The interventions on the states of the trained model, or those on its weights."""
     if not isinstance(question, IntervenedScore | IntervenedSimilarity):
         return Condition()
-    return Condition.parse(question.condition).up_to("after training")
-
-
-def _exchanged(question: Score) -> Condition:
-    """The interventions on the weights of the trained model."""
-    return Condition.of(tuple(part for part in _later(question).interventions if not part.edits_states))
-
-
-def _edited(question: Score | IntervenedSimilarity) -> Condition:
-    """The interventions on states of the trained model."""
-    return Condition.of(tuple(part for part in _later(question).interventions if part.edits_states))
+    parts = Condition.parse(question.condition).up_to("after training").interventions
+    return Condition.of(tuple(part for part in parts if part.edits_states is of_states))
 
 
 def _under(question: Question) -> str:
@@ -141,23 +131,17 @@ def _under(question: Question) -> str:
     return f" under {Condition.parse(question.condition).label}"
 
 
-def _from_folder(exchanged: Condition, folder: Path) -> Condition:
-    """Take layers and changes from an encoder folder."""
-    made = {"other": str(folder)}
-    parts = exchanged.interventions
-    return Condition.of(tuple(each.model_copy(update=made) if isinstance(each, FromOther) else each for each in parts))
-
-
 def _scores(
     subject: Subject, questions: Sequence[Score], corpora: Corpora, note: Note
 ) -> Iterator[tuple[Results, Counts]]:
     """Score the same weights under all interventions on states, one corpus after the other."""
     assert subject.model is not None
     model, sources = subject.model, Sources()
-    exchanged = _exchanged(questions[0])
+    exchanged = _later(questions[0], of_states=False)
     if isinstance(questions[0], SwappedScore):
         assert subject.made is not None
-        exchanged = _from_folder(exchanged, subject.made(questions[0].other))
+        made, parts = {"other": str(subject.made(questions[0].other))}, exchanged.interventions
+        exchanged = Condition.of(tuple(p.model_copy(update=made) if isinstance(p, FromOther) else p for p in parts))
     if exchanged.interventions:
         model = intervened(model, [exchanged], sources, seed=model.seed, pretrained=subject.pretrained)
     variants: dict[tuple[object, ...], TaskModel] = {}
@@ -170,7 +154,7 @@ def _scores(
         if name not in variants:
             split = "test" if isinstance(question, PatchedScore) else "train"
             source = corpora.planned(reference, split=split) if reference else None
-            variants[name] = intervened(model, [_edited(question)], sources, seed=question.seed, reference=source)
+            variants[name] = intervened(model, [_later(question)], sources, seed=question.seed, reference=source)
         return variants[name]
 
     by_corpus: dict[CorpusRef, list[Score]] = {}
@@ -233,7 +217,7 @@ def _similarities(
     if isinstance(first, IntervenedSimilarity):
         assert subject.model is not None
         reference = corpora.planned(first.reference, split="train") if first.reference else None
-        changed = intervened(subject.model, [_edited(first)], sources, seed=first.seed, reference=reference)
+        changed = intervened(subject.model, [_later(first)], sources, seed=first.seed, reference=reference)
         against, columns = changed.encoder, {**Condition.parse(first.condition).columns, "settings": None}
     by_question: dict[str, Results] = {}
     for measures, pairs in by_measures.items():

@@ -58,9 +58,6 @@ def read_counts(path: Path) -> Counts:
 def mean_counts(runs: Sequence[Counts]) -> Counts:
     """Average the scores of runs, sentence by sentence.
 
-    Args:
-        runs: the counts of each run.
-
     Returns:
         The mean contribution of each sentence, and 1 as its denominator. A score that a run lacks, or that is of
         nothing, is left out.

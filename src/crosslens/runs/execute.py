@@ -76,7 +76,6 @@ def execute(asked: Asked, context: Context, *, stop: Callable[[], bool] = lambda
     """Execute a run, or its unanswered questions, and publish it in the store.
 
     Args:
-        asked: the run and its questions.
         context: the store and the device.
         stop: called after every step; True saves the training state and ends the run as ``stopped``.
 

@@ -49,7 +49,6 @@ class Request:
 
     Attributes:
         task: the task, with the recipe's settings.
-        recipe: the training recipe.
         train: name of the training data.
         dev: name of the development data; None: not needed.
         tests: names of the test corpora.

@@ -35,7 +35,6 @@ def begin(
     """Load the run's encoder, and apply the interventions of its condition.
 
     Args:
-        run: the run.
         corpora: loads and caches corpora.
         device: torch device; None: a GPU if available.
         vectors: pretrained word vectors of a BiLSTM.
@@ -72,13 +71,11 @@ def train(
     """Fine-tune the run's model.
 
     Args:
-        run: the run.
         corpora: loads and caches corpora.
         device: torch device; None: a GPU if available.
         state: file for the training state, as in `finetune`.
         save_every: steps between two saved states.
         vectors: pretrained word vectors of a BiLSTM.
-        progress: progress listener.
         tracker: experiment tracker that receives losses and dev scores.
 
     Raises:

@@ -113,11 +113,7 @@ class SwappedScore(IntervenedScore):
 
 @dataclass(frozen=True)
 class FittedScore(IntervenedScore):
-    """What score does the model reach under interventions that learn from a corpus?
-
-    Attributes:
-        reference: the corpus.
-    """
+    """What score does the model reach under interventions that learn from a corpus?"""
 
     kind: ClassVar[str] = "fitted score"
 
@@ -193,8 +189,6 @@ class ProbeQuestion(Question):
     """How well does a linear probe predict labels from each layer?
 
     Attributes:
-        name: name of the probe.
-        settings: all settings of the probe.
         train: training corpus.
         test: test corpus.
         dev: development corpus for the learning-rate schedule; None: a part of ``train``.
@@ -221,12 +215,7 @@ class ProbeQuestion(Question):
 
 @dataclass(frozen=True)
 class Overlap(Question):
-    """What share of a test corpus's subwords occurs in the training data?
-
-    Attributes:
-        train: training corpus.
-        test: test corpus.
-    """
+    """What share of a test corpus's subwords occurs in the training data?"""
 
     kind: ClassVar[str] = "overlap"
     version: ClassVar[int] = versions.OVERLAP

@@ -50,7 +50,6 @@ def recorded(path: str | Path, *, encoded: bool = False) -> list[Recorded]:
     Folders are searched for ``results.csv``, or else ``results.parquet``.
 
     Args:
-        path: file, store or folder.
         encoded: whether text is dictionary-encoded, as by `Results.encoded`.
 
     Raises:

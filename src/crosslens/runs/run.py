@@ -44,13 +44,9 @@ class Training:
     """Task, data and recipe of a fine-tuning.
 
     Attributes:
-        task: name of the task.
-        settings: all settings of the task.
         source: name of the source in the study.
-        language: language of the training data.
         train: training corpus.
         dev: development corpus; None: not needed.
-        recipe: training recipe.
         selection: checkpoint selection rule; the recipe's, unless the study compares several.
         translated_from: original language of translated training data; None: not translated.
     """
@@ -107,7 +103,6 @@ class PretrainRun(_IdentifiedRun):
     """Pretraining of an encoder on text.
 
     Attributes:
-        settings: pretraining settings.
         home: base folder for relative paths in the settings.
         texts: language -> digest of its text.
         condition: the manipulated factor.
@@ -144,9 +139,6 @@ class AdaptRun(_IdentifiedRun):
 
     Attributes:
         base: encoder to adapt.
-        settings: adaptation settings.
-        language: language of the text.
-        text: raw text.
         condition: condition of the adapted encoder in records.
         partner: as in `PretrainRun`.
     """
@@ -182,7 +174,6 @@ class EncoderRun(_IdentifiedRun):
     """Evaluation of an encoder without fine-tuning.
 
     Attributes:
-        base: the encoder.
         condition: interventions on the encoder.
         seed: random seed for re-initialised parameters.
         partner: as in `PretrainRun`.
@@ -283,7 +274,6 @@ class Asked:
     """A run with the questions that one study asks about it.
 
     Attributes:
-        run: the run.
         questions: the questions, without duplicates.
         tuned: settings of the recipe that were searched for this condition. Their values may differ between
             conditions that are compared, so records do not tell models apart by them; of several best settings, the

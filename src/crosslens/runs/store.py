@@ -121,13 +121,8 @@ class Store:
 
         Args:
             study: name of a study that was planned in this store.
-
-        Raises:
-            StoreError: for an unfinished study of an earlier version of crosslens.
         """
         plan = self.planned(study)
-        if "asked" not in plan:  # written before records carried question ids
-            return self._finished(study)
         now = versions.current()
         older = [f"{name}={number}" for name, number in plan["versions"].items() if now.get(name) != number]
         collected: dict[tuple[Any, ...], Results] = {}  # sources with the same training data ask the same
@@ -156,16 +151,6 @@ class Store:
                     collected[key] = records
         return concatenated(collected.values())
 
-    def _finished(self, study: str) -> Results:
-        """Read the results that a finished study wrote."""
-        path = self.folder / "studies" / study / "results.csv"
-        if not path.is_file():
-            raise StoreError(
-                f"{study} was planned by an earlier version of crosslens and has no results.csv",
-                hint="run `crosslens plan` again; finished runs are kept",
-            )
-        return read_results(path)
-
     def check(self, run: str) -> None:
         """Check that a finished run has all its files and is described. Records and counts are checked when read.
 
@@ -182,7 +167,6 @@ class Store:
         """Return a run with its unanswered questions; None if the run is finished and every question is answered.
 
         Args:
-            asked: the run and its questions.
             models: whether a run that fine-tunes is finished only with the weights of its model.
         """
         if not self.path(asked.run.id).is_dir():
@@ -325,8 +309,7 @@ class Store:
     def planned(self, study: str) -> dict[str, Any]:
         """Read the last plan of a study: ``runs`` (id -> label), ``waiting`` (number of runs that wait for others),
         ``missing`` (corpora that were missing, and the parts of the study left out because of them), ``models`` (ids of
-        the runs whose models are kept), and ``asked`` (the `Asked.view` of each run, in order). ``missing`` and
-        ``models`` are not in plans of earlier versions.
+        the runs whose models are kept), and ``asked`` (the `Asked.view` of each run, in order).
         """
         path = self.folder / "studies" / study / "plan.json"
         planned = _read_json(
@@ -334,7 +317,7 @@ class Store:
         )
         kinds = {"runs": dict, "waiting": int, "asked": list, "models": list}
         whole = all(isinstance(planned[name], kind) for name, kind in kinds.items() if name in planned)
-        if not whole or "runs" not in planned:
+        if not whole or not {"runs", "asked"} <= planned.keys():
             raise StoreError(f"{path} is damaged: it lists no runs", hint=hint)
         return planned
 
@@ -344,10 +327,10 @@ class Store:
         return {file.parent.name: self.planned(file.parent.name)["runs"] for file in files}
 
     def questions(self, study: str) -> dict[str, set[str]]:
-        """Return the ids of the questions of each planned run of a study; plans of earlier versions have none."""
+        """Return the ids of the questions of each planned run of a study."""
         planned = self.planned(study)
         questions: dict[str, set[str]] = {run: set() for run in planned["runs"]}
-        for view in planned.get("asked", ()):
+        for view in planned["asked"]:
             questions[view["run"]].update(question for question, _ in view["questions"])
         return questions
 

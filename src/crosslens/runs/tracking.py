@@ -47,7 +47,6 @@ def tracking(name: str, *, run: str, settings: Mapping[str, Any]) -> Iterator[Tr
     Args:
         name: ``tensorboard``, ``wandb``, ``mlflow`` or ``trackio``; with a place, ``tensorboard=FOLDER`` or
             ``wandb=PROJECT`` (default: the folder ``runs`` as in transformers, or the project ``crosslens``).
-        run: name of the run.
         settings: setting -> value, shown with the run.
 
     Raises:

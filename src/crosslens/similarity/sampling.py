@@ -17,9 +17,7 @@ SHUFFLES = 20
 Compute = Callable[[Centred, Centred], float]
 
 
-def jackknife(
-    measures: Sequence[Compute], x: Centred, y: Centred, *, groups: int = GROUPS, seed: int = 0
-) -> np.ndarray:
+def jackknife(measures: Sequence[Compute], x: Centred, y: Centred) -> np.ndarray:
     """Compute half-widths of 95 % intervals over sentences, by the delete-a-group jackknife.
 
     The bootstrap is unsuitable: it repeats sentences, and equal sentences are perfectly similar on both sides, so the
@@ -33,16 +31,14 @@ def jackknife(
         measures: functions of two centred representations, computed on the same groups.
         x: one side.
         y: the other side.
-        groups: number of groups, or of sentences if there are fewer.
-        seed: random seed of the groups.
 
     Returns:
         ``(measures,)`` half-widths; NaN if a measure is undefined without some group.
     """
     x, y = pair_up(x, y)
     n = len(x.features)
-    groups = min(groups, n)
-    group = np.random.default_rng(stream_seed(seed, "jackknife", n)).permutation(n) % groups
+    groups = min(GROUPS, n)
+    group = np.random.default_rng(stream_seed(0, "jackknife", n)).permutation(n) % groups
     values = np.empty((groups, len(measures)))
     for number in range(groups):
         rows = np.flatnonzero(group != number)

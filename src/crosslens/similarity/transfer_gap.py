@@ -15,13 +15,13 @@ from crosslens.results.cells import (
     VARIANTS,
     Cell,
     Key,
+    by_variant,
     cells,
     disambiguated,
     groups_of,
     mean_of,
     pick_one,
     refuse_several,
-    variants_of,
 )
 from crosslens.results.record import Results
 from crosslens.results.record_settings import SECOND_ENCODER, settings_of
@@ -81,12 +81,9 @@ class Correlated:
     """Correlation of transfer gap, or score, and similarity over target languages.
 
     Attributes:
-        task: task name.
-        source: source language.
         encoder: encoder name; None if the records name none.
         state: encoder that was compared: ``pretrained``, or ``fine-tuned`` for the same task and source; for a measure
             of `OF_TEXT`, what it compares instead.
-        measure: similarity measure.
         layer: layer number; None for the mean over layers, or for a measure without layers.
         gaps: target language -> transfer gap, in points.
         similarities: target language -> similarity with the source.
@@ -147,30 +144,6 @@ class Correlated:
     def caveats(self) -> tuple[str, ...]:
         """Why there is no coefficient, and all warnings."""
         return tuple(filter(None, (self.undefined, *self.warnings)))
-
-
-def transfer_gaps(results: Results, *, task: str, source: str, encoder: str | None = None) -> dict[str, float]:
-    """Compute the transfer gap to each target language: same-language score minus target score, in points.
-
-    Gaps are computed within seeds, on one split and for one encoder (bilingual encoders differ by target), then
-    averaged over seeds. With several test corpora in the source language, the same-language score is their mean.
-
-    Args:
-        results: scores; only the reference condition (unmodified encoder) is used.
-        task: task name.
-        source: source language.
-        encoder: encoder name; may be None if there is only one.
-
-    Returns:
-        Target language -> gap.
-
-    Raises:
-        RequestError: if there are no scores in the source language or in any other; if a target has several corpora
-            or splits; if the models differ in more than seed.
-    """
-    scores = _reference(results) if encoder is None else _reference(results).filter(encoder=encoder)
-    scores = scores.filter(task=task, source=source, metric=find_task(task).metric, measure=None)
-    return _means(_gaps(scores, task=task, source=source).points, {})
 
 
 def correlations(
@@ -257,7 +230,7 @@ def available_correlations(
         for (task, source), scores in records.filter(measure=None).groups("task", "source"):
             if task is None:
                 continue
-            variants = _by_variant(scores.filter(metric=find_task(task).metric))
+            variants = by_variant(scores.filter(metric=find_task(task).metric), within=())
             for variant, models in variants:
                 targets = set(models.records["target"].to_pylist())
                 if len(variants) > 1 and (not targets - {source} or (outcome == "gap" and source not in targets)):
@@ -318,7 +291,7 @@ def _correlated(
             by_layer = {layer: (layer,) for layer in table.columns if layer is not None}
         for layer, columns in by_layer.items():
             means = {row: mean_of([table.get(row, column) for column in columns]) for row in table.rows}
-            # Multilingual encoders, and bilingual ones in version 1 of the results, have no partner here.
+            # Multilingual encoders have no partner here.
             by_target = {
                 target: means.get((target, partner), means.get((target, None), EMPTY))
                 for target, partner in gaps.partners.items()
@@ -381,12 +354,6 @@ def _means(of_targets: Mapping[str, Cell], excluded: Mapping[str, Container[int 
 def _reference(results: Results) -> Results:
     """Records of unmodified encoders."""
     return results.filter(condition=[Condition().text, None])
-
-
-def _by_variant(scores: Results) -> list[tuple[str, Results]]:
-    """Split scores into groups of models that differ only in seed."""
-    labels = np.array(variants_of(disambiguated(scores)), object)
-    return [(variant, scores.where(labels == variant)) for variant in dict.fromkeys(labels)]
 
 
 def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome = "gap") -> Gaps:

@@ -28,7 +28,6 @@ class BaseEncoders:
     """The encoders of a study, and the runs that produce them.
 
     Args:
-        study: the study.
         store: the store of finished runs.
         corpora: loads and caches corpora.
         cache: folder of encoders pretrained on artificial languages; None: the user's cache.
@@ -76,7 +75,6 @@ class BaseEncoders:
         """Return the encoder that a run starts from; None while the run that produces it is unfinished.
 
         Args:
-            condition: condition of the run.
             seed: random seed of the run.
             source: source whose raw text the encoder is adapted to or pretrained on.
             partner: second language of a bilingual encoder.

@@ -32,7 +32,6 @@ def count_by_language(data: Data, *, folder: str | None = None) -> Counts:
     """Count the sentences of a set of corpora.
 
     Args:
-        data: the corpora.
         folder: data folder that is searched first.
 
     Returns:

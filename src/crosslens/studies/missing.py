@@ -97,9 +97,7 @@ def find_missing(
     """Find the missing corpora of a study, each once.
 
     Args:
-        study: the study.
         sources: those that it trains on.
-        data: its corpora.
         folder: data folder that is searched first.
     """
     errors: dict[str, DataError | None] = {}
@@ -129,10 +127,7 @@ def leave_out(
     Conditions that need missing raw text stay in the study, which has them for all sources: see `has_text`.
 
     Args:
-        study: the study.
         sources: those that it trains on.
-        data: its corpora.
-        missing: its missing corpora.
 
     Returns:
         The study without encoders, probes, similarity and selection rules that need a missing corpus; its corpora,
@@ -158,7 +153,8 @@ def leave_out(
             notes.append(f"{task}: source {name} is left out, because all of its test corpora are missing")
         elif any(has_text(source, condition, absent) for condition in study.conditions):
             tasks.setdefault(task, {})[name] = kept
-    notes += [f"{task} is left out, because it has no source left" for task in _lost(sources, tasks)]
+    lost_tasks = dict.fromkeys(task for task, _, _ in sources if task not in tasks)
+    notes += [f"{task} is left out, because it has no source left" for task in lost_tasks]
     similarity = None if _named(data.parallel, PARALLEL) in absent else study.similarity
     if similarity is not None and sources and not tasks:
         notes.append("similarity is left out, because it is measured for source languages and no source is left")
@@ -263,10 +259,6 @@ def _named(name: str | None, split: str = "") -> str:
     """Name of a corpus with its split, without slices and transliteration; "" without a name."""
     bare = split_name(name)[0] if name else ""
     return bare if ":" in bare or not (bare and split) else f"{bare}:{split}"
-
-
-def _lost(sources: Iterable[ChosenSource], tasks: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(task for task, _, _ in sources if task not in tasks))
 
 
 def _error(check: Callable[[], object]) -> DataError | None:

@@ -134,7 +134,9 @@ def _scores(results: Results, side: str) -> dict[tuple[str | None, ...], _Scores
     models = cells(results, rows=("metric", "target", "corpus", "partner")).columns
     if len(models) > 1:
         labels = ", ".join(column.label for column in models)
-        raise RequestError(f"{side} has several conditions: {labels}", hint=_choice(side))
+        option = side.lower()
+        hint = f"select one with --{option} condition=none or ablation=1-2 (where_{option} in Python)"
+        raise RequestError(f"{side} has several conditions: {labels}", hint=hint)
     scores: dict[tuple[str | None, ...], _Scores] = {}
     for record in results:
         counts = results.counts.get((record.run, record.condition, record.corpus_digest, record.metric))
@@ -150,10 +152,6 @@ def _scores(results: Results, side: str) -> dict[tuple[str | None, ...], _Scores
         values = {**first.by_seed, record.seed or 0: linearised(counts[:1], counts[1:])[0]}
         scores[key] = replace(first, by_seed=values)
     return scores
-
-
-def _choice(side: str) -> str:
-    return f"select one with --{side.lower()} condition=none or ablation=1-2 (where_{side.lower()} in Python)"
 
 
 def _cross_language(pairs: Any) -> list[list[tuple[_Scores, _Scores]]]:

@@ -56,7 +56,6 @@ class Plan:
     """The runs of a study and their state.
 
     Attributes:
-        study: the study.
         asked: runs with their questions, in the study's order and under its names. Sources with the same training data
             share runs, each listed under its own name.
         left: unfinished runs with their open questions, each run once.
@@ -107,9 +106,7 @@ def plan(
     The encoder and the corpora are loaded, because run ids depend on their content and not on their names.
 
     Args:
-        study: the study.
         store: the folder of runs.
-        corpora: cache of loaded corpora.
         cache: folder of encoders pretrained on artificial languages; None: the user's cache.
         skip_missing: whether to leave out targets, sources, probes and similarity whose corpora are missing, instead of
             refusing the study. The ids of the other runs do not change.

@@ -34,7 +34,6 @@ class NeededText:
     Attributes:
         name: name or file.
         partner: second language of the bilingual encoder; None: not bilingual.
-        condition: condition of the encoder.
         kind: what it is.
     """
 

@@ -337,7 +337,6 @@ class Study(Strict):
         """Return the recipe of a task under a condition, with the study's settings.
 
         Args:
-            task: name of the task.
             condition: a condition, which may have a recipe of its own.
             default: name of the data's recipe.
         """

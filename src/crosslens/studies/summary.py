@@ -44,8 +44,6 @@ class Scores:
         by_seed: seed -> ``(sentences,)`` contributions of each sentence in points, or an `Unpaired`.
         described: recipe, settings and encoders.
         language: language of the training data.
-        target: language of the corpus.
-        split: split of the corpus.
     """
 
     by_seed: dict[int, Any]
@@ -65,8 +63,6 @@ def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pand
     are left out.
 
     Args:
-        store: the store of the runs.
-        asked: the runs of one study.
         study: name of the study.
 
     Returns:

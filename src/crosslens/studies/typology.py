@@ -36,8 +36,6 @@ class _Score:
     Attributes:
         cell: task and data.
         start: what training began with: ``encoder``, ``adapted``, ``scratch`` or ``bilstm``.
-        seed: its seed.
-        language: language of the corpus.
         values: contributions of sentences in points, or an `Unpaired`.
         run: the run, or what else tells runs of one seed apart.
         recipe: how it was trained.
@@ -92,7 +90,7 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
         recipe = canonical_json([[each["recipe"], each["settings"]] for each in identities[run]]).decode()
         values = linearised(counts[:1], counts[1:])[0]
         encoder = identities[run][0]["encoder"]
-        scores.append(_Score(_cell(row), start, row["seed"], _language(row), values, run, recipe, encoder))
+        scores.append(_Score(_cell(row), start, row["seed"], row["target"] or "?", values, run, recipe, encoder))
     hint = f"name the studies to look at: --study {' or --study '.join(planned)}"
     read_script = partial(_script, data=data)
     return _typology(scores, place=str(store.folder), words=_words(store), hint=hint, read_script=read_script)
@@ -111,7 +109,8 @@ def typology_of(results: Results) -> "pandas.DataFrame":
         RequestError: as `read_typology`.
     """
     scores = []
-    for row in results.filter(measure=None).records.to_pylist() if "bilstm" in _starts(results) else ():
+    compared = "bilstm" in results.records["start"].unique().to_pylist()
+    for row in results.filter(measure=None).records.to_pylist() if compared else ():
         start = _start(row)
         if start is None or row["value"] is None or not row["train"] or not row["corpus"]:
             continue
@@ -121,7 +120,9 @@ def typology_of(results: Results) -> "pandas.DataFrame":
         names = canonical_json([row["study"], row["encoder"], row["run"]]).decode()
         recipe = canonical_json([row["recipe"], row["settings"]]).decode()
         seed = row["seed"] or 0
-        scores.append(_Score(_cell(row), start, seed, _language(row), values, names, recipe, row["encoder_digest"]))
+        scores.append(
+            _Score(_cell(row), start, seed, row["target"] or "?", values, names, recipe, row["encoder_digest"])
+        )
     hint = "give results files of one study each"
     return _typology(scores, place="these results", words={}, hint=hint, read_script=lambda corpus: None)
 
@@ -197,14 +198,6 @@ def _typology(
 
 def _cell(row: Mapping[str, Any]) -> Cell:
     return Cell(row["task"], row["train"], row["corpus"])
-
-
-def _language(row: Mapping[str, Any]) -> str:
-    return row["target"] or "?"
-
-
-def _starts(results: Results) -> set[str | None]:
-    return set(results.records["start"].unique().to_pylist())
 
 
 def _script(corpus: str, data: str | None) -> str | None:

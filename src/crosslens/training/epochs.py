@@ -90,7 +90,6 @@ class Epochs:
         validated: called after every epoch with the number of steps done and the dev score by metric.
 
     Attributes:
-        loop: the training loop.
         dev_scores: the dev score of every epoch; with ``select="average"`` the score of the mean weights comes last.
         seconds_before: training time up to the saved state that `run` resumed from; 0 without one.
     """
@@ -142,7 +141,12 @@ class Epochs:
             schedule=recipe.schedule,
         )
         self.loop: Loop[np.ndarray] = Loop(
-            self._module, groups, optimiser, seed=model.seed, identity=identity, halve=_halves
+            self._module,
+            groups,
+            optimiser,
+            seed=model.seed,
+            identity=identity,
+            halve=lambda numbers: [half for half in np.array_split(numbers, 2) if len(half)],
         )
         self._next: _Step | None = None
         self._states = StateCache(model.computing_encoder)
@@ -161,7 +165,7 @@ class Epochs:
         if self._state is not None and self._state.exists():
             saved = self.loop.load(self._state)
             self.dev_scores, self._selected, self._warned = saved["dev_scores"], saved["best"], self.loop.halved
-            self.seconds_before = saved.get("seconds", 0.0)  # earlier versions saved none
+            self.seconds_before = saved["seconds"]
         _set_training_mode(self._model)
         if processes().size > 1 and recipe.may_drop_out:
             self._progress.say(
@@ -269,10 +273,6 @@ class Epochs:
 
     def _seconds(self) -> float:
         return self.seconds_before + time.perf_counter() - self._started
-
-
-def _halves(numbers: np.ndarray) -> list[np.ndarray]:
-    return [half for half in np.array_split(numbers, 2) if len(half)]
 
 
 def _halving_note(recipe: Recipe) -> str:

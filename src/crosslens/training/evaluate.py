@@ -70,34 +70,30 @@ def evaluate(
                     predicted(corpus, annotated)
 
             return evaluate(model, gold, progress=progress, predicted=write)
-    return _evaluated([model], gold, progress=progress, predicted=predicted)[0]
+    return evaluate_variants([model], gold, progress=progress, predicted=predicted)[0]
 
 
-def evaluate_variants(models: Sequence[TaskModel], corpora: Sequence[Corpus]) -> list[Results]:
+def evaluate_variants(
+    models: Sequence[TaskModel],
+    corpora: Sequence[Corpus],
+    *,
+    progress: Listener = None,
+    predicted: Callable[[Corpus, Corpus], None] | None = None,
+) -> list[Results]:
     """Evaluate one model under several interventions on states, as `evaluate` does, and compute shared states once.
 
     Args:
         models: models that differ only in interventions on states.
         corpora: corpora with the annotation.
+        predicted: called for each of the models.
     """
-    return _evaluated(models, corpora)
-
-
-def _evaluated(
-    models: Sequence[TaskModel],
-    gold: Sequence[Corpus],
-    *,
-    progress: Listener = None,
-    predicted: Callable[[Corpus, Corpus], None] | None = None,
-) -> list[Results]:
-    """Evaluate models that differ only in interventions on states; ``predicted`` is called for each of them."""
     model = models[0]
     records: list[list[Record]] = [[] for _ in models]
     counts: list[dict] = [{} for _ in models]
     columns = [model.columns for model in models]
     listener = listening(progress)
-    for number, full_corpus in enumerate(gold):
-        listener.report("evaluating", number, len(gold), "corpora", full_corpus.name)
+    for number, full_corpus in enumerate(corpora):
+        listener.report("evaluating", number, len(corpora), "corpora", full_corpus.name)
         corpus = model.task.cut(model.encoder, full_corpus)
         encoded = read_for(model, corpus)
         for variant, annotated in enumerate(predict_variants(models, corpus, encoded)):
@@ -110,7 +106,7 @@ def _evaluated(
             if predicted is not None:
                 predicted(corpus, annotated)
         release_heap()
-    listener.report("evaluating", len(gold), len(gold), "corpora")
+    listener.report("evaluating", len(corpora), len(corpora), "corpora")
     return [replace(Results.of(rows), counts=counted) for rows, counted in zip(records, counts, strict=True)]
 
 

@@ -35,7 +35,6 @@ def training_identity(
         encoder: digest of the encoder before the condition was applied.
         condition: interventions on the encoder; its own recipe is ignored.
         seed: random seed of the run.
-        task: the task with its settings.
         recipe: the recipe; its name is ignored.
         train: digest of the training corpus, before the recipe's limit.
         dev: digest of the development corpus.

@@ -120,7 +120,6 @@ def intervened(
 
     Args:
         model: a fine-tuned model; not modified.
-        conditions: the conditions.
         sources: states of source languages, shared by calls for one model.
         seed: random seed of the interventions that name none; recorded if it is not that of the model.
         pretrained: as in `intervene`.

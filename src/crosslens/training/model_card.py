@@ -28,13 +28,14 @@ def model_card(model: TaskModel, *, exported: bool) -> str:
         exported: whether encoder and head are saved as a token classifier of transformers.
     """
     alone = exported and bool(model.encoder.tokenizer.is_fast) and not model.encoder.tokenizers
+    ending = model.task.format.ending
     parts = [
         f"---\n{_header(model, alone=alone)}---",
         f"# {_short_name(model)} fine-tuned for {model.task.name}",
         _training(model),
         "This card names no licence: add `license: …` to its header before publishing the model.",
         "## With crosslens",
-        _code("sh", _command(model)),
+        _code("sh", f"crosslens predict FOLDER text{ending} --out predicted{ending}"),
         "## With plain transformers",
         *(_plain_tagging(model) if alone else [_unreadable(model, exported=exported)]),
     ]
@@ -42,10 +43,11 @@ def model_card(model: TaskModel, *, exported: bool) -> str:
 
 
 def _header(model: TaskModel, *, alone: bool) -> str:
+    base = model.encoder.name
     facts = {
         "language": model.source,
         "library_name": "transformers" if alone else "crosslens",
-        "base_model": model.encoder.name if _is_on_hub(model.encoder.name) else None,
+        "base_model": base if HUB_NAME.fullmatch(base) and not Path(base).exists() else None,
         "pipeline_tag": "token-classification" if isinstance(model.task, Tagging) else None,
         "tags": ["crosslens", model.task.name],
         "metrics": [model.recipe.select_by or model.task.metric] if "dev_score" in model.facts else None,
@@ -53,10 +55,6 @@ def _header(model: TaskModel, *, alone: bool) -> str:
     text = io.StringIO()
     YAML().dump({key: value for key, value in facts.items() if value is not None}, text)
     return text.getvalue()
-
-
-def _is_on_hub(name: str) -> bool:
-    return HUB_NAME.fullmatch(name) is not None and not Path(name).exists()
 
 
 def _short_name(model: TaskModel) -> str:
@@ -81,11 +79,6 @@ def _training(model: TaskModel) -> str:
             f"Development score on `{facts['dev']}`: {model.recipe.select_by or model.task.metric} {score}."
         )
     return "\n".join(sentences)
-
-
-def _command(model: TaskModel) -> str:
-    ending = model.task.format.ending
-    return f"crosslens predict FOLDER text{ending} --out predicted{ending}"
 
 
 def _plain_tagging(model: TaskModel) -> list[str]:

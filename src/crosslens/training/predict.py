@@ -102,7 +102,6 @@ def predict_variants(
 
     Args:
         models: models that differ only in interventions on states.
-        corpus: the corpus.
         reading: its windows.
         progress: listener for the number of predicted sentences or texts.
     """

@@ -255,8 +255,6 @@ def recipe_columns(recipe: Recipe, task: Task, *, tuned: Collection[str] = ()) -
     """Return the columns ``recipe`` and ``settings`` of a record; ``select`` has its own column.
 
     Args:
-        recipe: the recipe.
-        task: the task.
         tuned: settings that a search chose, written without their values: ``batch=tuned``.
     """
     words = [f"{key}={value}" for key, value in overrides(recipe, task).items() if key not in ("select", *tuned)]

@@ -36,7 +36,6 @@ class Way:
     """Zero-shot transfer from one source.
 
     Attributes:
-        source: source language.
         expected: expected score in points.
     """
 

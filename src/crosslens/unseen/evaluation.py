@@ -33,7 +33,6 @@ def kept_apart(rule: Rule, source: str | None = None) -> dict[str, Mean]:
     """Errors and regrets on the languages that the rule names as kept apart, fitted without all of them, in points.
 
     Args:
-        rule: the rule.
         source: source language; None: all of them, and the choice among them.
 
     Returns:

@@ -32,7 +32,6 @@ class Evidence:
     Attributes:
         corpus: name of the text.
         scheme: transliteration scheme; "": original script.
-        language: language of the text.
         scripts: ISO 15924 code -> percentage of the letters, the most frequent first.
         pieces: number of subwords in the vocabulary with the most frequent script and more than one letter.
         coverage: coverage of the text by the vocabulary.

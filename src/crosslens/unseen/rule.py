@@ -40,7 +40,6 @@ class Measured:
     Attributes:
         language: target language, without its script.
         corpus: evaluated corpus.
-        source: source language.
         score: zero-shot score in points.
         features: `FEATURES` of the corpus and the source.
         adapted: score after the encoder was adapted to raw text of the language; None if that was not measured.
@@ -59,7 +58,6 @@ class Provenance:
     """Where a rule was fitted.
 
     Attributes:
-        encoder: name of the encoder.
         body: `Encoder.body_digest`, by which the encoder is recognised; "" if unknown.
         task: task whose scores were measured.
         training: how the measured models were trained and evaluated, in a few words.

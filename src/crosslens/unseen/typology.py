@@ -35,8 +35,6 @@ class Cell:
     """Task and data of a measurement.
 
     Attributes:
-        task: task name.
-        train: training data.
         corpus: test data.
     """
 
@@ -67,10 +65,8 @@ class Known:
     """A language as described in the slides.
 
     Attributes:
-        name: its name.
         code: its ISO code in the slides.
         script: main script.
-        family: language family.
         sentences: number of sentences of raw text: ``297K``.
         published: class that the slides name, or "".
     """
@@ -116,15 +112,12 @@ def difference(scores: BySeed, baseline: BySeed) -> Estimate | None:
     return sample.estimate()
 
 
-def classify(
-    as_it_is: tuple[float, float], adapted: tuple[float, float] | None, *, level: float = LEVEL
-) -> Class | None:
+def classify(as_it_is: tuple[float, float], adapted: tuple[float, float] | None) -> Class | None:
     """Classify a language; None without a test.
 
     Args:
         as_it_is: difference of the encoder to the baseline in points, and its p-value; NaN: no test.
         adapted: the same for the adapted encoder; None: not measured.
-        level: significance level.
 
     >>> classify((12.0, 0.001), None), classify((-3.0, 0.01), (4.0, 0.02)), classify((1.0, 0.4), None)
     ('easy', 'intermediate', 'undecided')
@@ -132,11 +125,11 @@ def classify(
     better, p = as_it_is
     if math.isnan(p):
         return None
-    if p >= level:
+    if p >= LEVEL:
         return "undecided"
     if better > 0:
         return "easy"
-    if adapted is None or not adapted[1] < level:
+    if adapted is None or not adapted[1] < LEVEL:
         return "undecided"
     return "intermediate" if adapted[0] > 0 else "hard"
 

@@ -27,7 +27,6 @@ def fetch(
     """Download a file, resuming an interrupted download of the same address from a ``.part`` file beside it.
 
     Args:
-        url: address of the file.
         path: destination; the file appears when it is complete and checked.
         sha256: expected checksum; None skips the check.
         hint: what to do if the checksum differs.

@@ -98,11 +98,14 @@ def get(
             address = url if url is not None and not several else f"{(url or published.base).rstrip('/')}/{file}"
             expected = sha256 or published_checksums.get(file)
             hint = CORRUPTED if expected else f"the file has changed: to accept the new one, remove {note}"
-            _fetch_once(address, staging / file, expected or written.get(file), hint, progress)
+            checksum, path = expected or written.get(file), staging / file
+            if not path.exists() or checksum not in (None, digest_file(path)):  # else an interrupted call downloaded it
+                fetch(address, path, sha256=checksum, hint=hint, progress=progress)
         listening(progress).report(f"unpacking {target.name}", 0)
         _install(published, [*files], staging, target, languages)
         digests = {file: digest_file(staging / file) for file in files}
-        _write(note, written | digests)  # only after the files could be unpacked
+        lines = (f"{checksum}  {name}\n" for name, checksum in sorted((written | digests).items()))
+        write_text(note, "".join(lines))  # only after the files could be unpacked
         shutil.rmtree(staging)
     except OSError as error:
         raise unwritable(Path(error.filename or target), error) from None
@@ -110,12 +113,6 @@ def get(
         with suppress(OSError):  # it holds what the next call resumes from, or it is gone
             staging.rmdir()
     return target
-
-
-def _fetch_once(address: str, path: Path, checksum: str | None, hint: str, progress: Listener) -> None:
-    """Download a file, unless an interrupted call has downloaded it already."""
-    if not path.exists() or checksum not in (None, digest_file(path)):
-        fetch(address, path, sha256=checksum, hint=hint, progress=progress)
 
 
 def _install(
@@ -163,7 +160,3 @@ def _read(note: Path) -> dict[str, str]:
         return {}
     lines = (line.split(maxsplit=1) for line in note.read_text("utf-8").splitlines() if line.strip())
     return {name: checksum for checksum, name in lines}
-
-
-def _write(note: Path, checksums: dict[str, str]) -> None:
-    write_text(note, "".join(f"{checksum}  {name}\n" for name, checksum in sorted(checksums.items())))

@@ -42,7 +42,6 @@ def read(
     with spaces and a missing last newline are accepted and preserved.
 
     Args:
-        path: the file.
         name: name of the corpus in errors and records; the path by default.
         language: BCP 47 tag.
         split: ``train``, ``dev`` or ``test``.

@@ -37,7 +37,6 @@ class Layout:
     """Column layout of a file.
 
     Attributes:
-        columns: number of columns.
         word: index of the word column.
         tag: index of the tag column, or None.
         separator: column separator: a tab or a space.
@@ -72,7 +71,6 @@ def read(
     """Read an IOB file; its layout is recognised from the columns of the first word.
 
     Args:
-        path: the file.
         prefixed: whether every word has a language prefix, as in WikiANN; None: if more than half of the words
             have the same one.
         otherwise: encoding of a file that is not UTF-8; None rejects it.
@@ -219,7 +217,6 @@ def check_tag(tag: str, *, file: str, line: int, hint: str | None = None) -> str
     """Return a tag, if it is an IOB tag.
 
     Args:
-        tag: the tag.
         file: name of the source in messages.
         line: its line there.
         hint: hint for a tag that is not; None: what tags are.

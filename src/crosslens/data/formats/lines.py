@@ -16,7 +16,6 @@ def read_text(path: str | Path, *, otherwise: str | None = None) -> str:
     """Read a UTF-8 file with its original line endings.
 
     Args:
-        path: the file.
         otherwise: encoding of a file that is not UTF-8, such as ``latin-1``; None rejects it.
 
     Raises:

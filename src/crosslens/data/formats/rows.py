@@ -33,11 +33,9 @@ class Layout:
     """Column layout of labelled texts.
 
     Attributes:
-        name: name of the layout.
         columns: columns to read: the segments of a text in order, and its label.
         headed: whether the first line of a file names the columns.
         id: column of the id; None uses the line number.
-        language: column of the language, or None.
         quoted: whether a field with quotation marks is enclosed in them, and its own are doubled, as in CSV.
     """
 
@@ -103,8 +101,6 @@ def read_rows(
     """Make a corpus of rows with named columns: texts, pairs of texts, or sentences with named entities.
 
     Args:
-        rows: the rows.
-        columns: names of all columns.
         file: name of the source in messages.
         features: column -> description of its values in ``datasets``, with the names of labels.
         unnamed: whether labels without names are written as they are.
@@ -139,7 +135,6 @@ def texts(
     """Yield the texts of rows; rows without a decided label are left out.
 
     Args:
-        rows: the rows.
         layout: columns to read.
         file: name of the source in messages.
         labelled: whether there is a column of labels.

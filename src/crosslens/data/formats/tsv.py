@@ -29,7 +29,6 @@ def read(
     """Read texts, or pairs of texts, with their labels.
 
     Args:
-        path: the file.
         layout: column layout; None: one of `LAYOUTS`, recognised by the header, in which the column of labels may be
             missing, or by the number of columns.
         language: BCP 47 tag; only its rows of a multilingual file are read.

@@ -145,7 +145,6 @@ class _Recording:
     """The graphs of the passes of one shape.
 
     Args:
-        encoder: the encoder.
         parameters: its trained parameters.
         gradients: memory for the gradients of parameters, shared by all shapes; those that are missing are added.
         inputs: the inputs of `Encoder.states`, of the shape.

@@ -23,7 +23,6 @@ class Change:
     """An intervention applied to an encoder after loading.
 
     Attributes:
-        intervention: the intervention.
         seed: random seed; None if nothing is random.
         tensors: names of the changed or frozen parameters.
         shared: names of the parameters that the affected layers share with others; also in ``tensors`` if they were

@@ -138,7 +138,6 @@ class Intervention(BaseModel):
 
         Args:
             written_for: depth for which the layers were written; None: do not scale.
-            depth: number of layers of the encoder.
         """
         layers: str | None = getattr(self, "layers", None)
         return self if layers is None else self.model_copy(update={"layers": scale_layers(layers, written_for, depth)})
@@ -150,7 +149,6 @@ class Intervention(BaseModel):
 
         Args:
             encoder: not modified.
-            seed: random seed.
 
         Raises:
             EncoderError: for layers or components that the encoder does not have.

@@ -20,7 +20,6 @@ class Reinit(Intervention):
     Attributes:
         layers: re-initialised layers; 0 is the embeddings.
         components: parts of those layers.
-        init: initialisation scheme.
     """
 
     kind = "reinit"

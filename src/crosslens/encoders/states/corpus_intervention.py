@@ -50,8 +50,6 @@ class CorpusIntervention(StateIntervention):
 
         Args:
             encoder: not modified.
-            source: states of the corpus.
-            seed: random seed.
 
         Raises:
             EncoderError: for an address that the encoder does not have.

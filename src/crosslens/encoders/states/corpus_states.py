@@ -21,7 +21,6 @@ class CorpusStates:
 
     Attributes:
         encoder: encoder without interventions on states, for the language of the corpus.
-        windows: windows of the corpus.
         corpus: the corpus; None: unknown.
     """
 

@@ -18,9 +18,6 @@ class Rotate(StateIntervention):
 
     With the same seed and number of columns the planes are the same at every address, so that the opposite angle at a
     later address undoes the rotation if nothing comes between.
-
-    Attributes:
-        degrees: angle.
     """
 
     kind = "rotate"

@@ -26,8 +26,6 @@ class Variants:
 
     Args:
         encoders: encoders with the same model, which differ in interventions on states.
-        windows: windows of the corpus.
-        corpus: the corpus.
     """
 
     def __init__(self, encoders: Sequence[Encoder], windows: Sequence[Window], corpus: Corpus) -> None:

@@ -59,10 +59,7 @@ class EncoderFile(BaseModel):
 
     Attributes:
         schema_name: ``crosslens-atlas-encoder``.
-        version: version of the schema.
-        encoder: name of the encoder.
         means: means of its scores, which `read_encoder` recomputes.
-        records: all its records.
     """
 
     model_config = STRICT | ConfigDict(title="Encoder of an atlas of crosslens")

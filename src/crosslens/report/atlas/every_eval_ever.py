@@ -47,6 +47,7 @@ def evaluation_logs(results: Results, *, organization: str, retrieved: int) -> d
         owner, name = encoder.split("/", 1) if "/" in encoder else (organization, encoder)
         relationship = "other" if "/" not in encoder else "first_party" if owner == organization else "third_party"
         about = {"deployment_type": "self_deployed", "model_availability": "unknown"}
+        versions = dict.fromkeys(str(tags["crosslens"]) for tags in block.tags() if "crosslens" in tags)
         digests = [str(digest) for digest in block.columns.coded("encoder_digest").values if digest]
         log = {
             "schema_version": VERSION,
@@ -58,7 +59,7 @@ def evaluation_logs(results: Results, *, organization: str, retrieved: int) -> d
                 "source_organization_name": organization,
                 "evaluator_relationship": relationship,
             },
-            "eval_library": {"name": "crosslens", "version": ", ".join(_versions(block)) or "unknown"},
+            "eval_library": {"name": "crosslens", "version": ", ".join(versions) or "unknown"},
             "model_info": {
                 "name": name,
                 "id": encoder,
@@ -71,10 +72,6 @@ def evaluation_logs(results: Results, *, organization: str, retrieved: int) -> d
         place = uuid.UUID(bytes=hashlib.sha256(text.encode("utf-8")).digest()[:16], version=4)
         texts["/".join(["data", COLLECTION, _portable(owner), _portable(name), f"{place}.json"])] = text
     return texts
-
-
-def _versions(results: Results) -> list[str]:
-    return list(dict.fromkeys(str(tags["crosslens"]) for tags in results.tags() if "crosslens" in tags))
 
 
 def _portable(name: str) -> str:

@@ -45,8 +45,6 @@ def write_atlas(results: Results, folder: Path, *, title: str) -> list[str]:
 
     Args:
         results: records of all encoders.
-        folder: existing folder to write to.
-        title: title of the page.
 
     Returns:
         Names of the encoders.

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from crosslens.errors import RequestError
 from crosslens.report.blocks import by_main_metric, scores_of
-from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
+from crosslens.report.table import Cell, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, by_variant, encoders_apart, groups_of, mean_of
 from crosslens.results.chart import pair_cells
@@ -23,45 +23,11 @@ MEASURES = {"cka": "CKA", "retrieval": "P@1"}
 """Measure of similarity between translations -> its column."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """An encoder in the ranking of one task and source.
-
-    Attributes:
-        encoder: its name.
-        depth: its number of layers.
-        same: score in the source language.
-        cross: zero-shot score, the mean over the target corpora that all encoders have.
-        lowest: change of the zero-shot score when layers of the lowest third are re-initialised: the mean over the
-            smallest sets of adjacent layers within it.
-        layers: these sets of layers.
-    """
-
-    encoder: str
-    depth: int
-    same: cells.Cell
-    cross: cells.Cell
-    lowest: cells.Cell
-    layers: tuple[str, ...]
-
-
-def ranked(profile: EncoderProfile) -> Ranked:
-    """Summarise the layer profile of an encoder."""
-    scores, compared = profile.profile.scores, profile.compared
-    sets = [column for column, _ in profile.columns if _top(column, profile.depth) <= LOWEST]
-    reference = scores.reference_of(profile.profile.columns[0])
-    return Ranked(
-        profile.encoder,
-        profile.depth,
-        mean_row(scores, profile.same, reference),
-        mean_row(scores, profile.cross, reference),
-        mean_of([mean_row(compared, profile.cross, column) for column in sets]) if sets else cells.EMPTY,
-        tuple(column.condition.change for column in sets),
-    )
-
-
-def _top(column: Column, depth: int) -> float:
-    return max(column.condition.reinitialised(depth)) / depth
+def lowest_third(profile: EncoderProfile) -> tuple[list[Column], cells.Cell]:
+    """The smallest sets of adjacent layers in the lowest third, and the mean zero-shot change over them."""
+    depth, compared = profile.depth, profile.compared
+    sets = [column for column, _ in profile.columns if max(column.condition.reinitialised(depth)) / depth <= LOWEST]
+    return sets, mean_of([mean_row(compared, profile.cross, each) for each in sets]) if sets else cells.EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +35,6 @@ class EncoderPanel:
     """The layer profiles of several encoders in one task.
 
     Attributes:
-        task: its name.
         metric: its main score.
         source: the language trained on.
         label: the split and the variant of the models, where there are several; or "".
@@ -126,8 +91,8 @@ def encoder_ranking(results: Results) -> list[Table]:
     similar = {measure: _similarities(results, measure) for measure in MEASURES}
     measures = [measure for measure, values in similar.items() if values]
     for panel in encoder_panels(results):
-        encoders = map(ranked, panel.profiles)
-        lines = sorted(encoders, key=lambda each: (each.lowest.mean is None, each.lowest.mean or 0.0))
+        lost = {each.encoder: lowest_third(each)[1].mean for each in panel.profiles}
+        lines = sorted(panel.profiles, key=lambda each: (lost[each.encoder] is None, lost[each.encoder] or 0.0))
         targets = len({target for target, *_ in panel.profiles[0].cross})
         title = panel.title(f"{panel.source} to {targets} language{'s' * (targets > 1)}")
         groups[title] = tuple(_row(each, [similar[measure] for measure in measures], notes) for each in lines)
@@ -144,16 +109,14 @@ def encoder_ranking(results: Results) -> list[Table]:
     return [Table("encoders", caption, head, groups, tuple(notes.texts))]
 
 
-def _row(each: Ranked, similar: Sequence[dict[str, float]], notes: Notes) -> Row:
-    kinds: tuple[tuple[cells.Cell, Kind], ...] = (
-        (each.same, "score"),
-        (each.cross, "score"),
-        (each.lowest, "difference"),
-    )
-    numbers = [cell_of(cell, kind, notes) for cell, kind in kinds]
-    likenesses = [Cell(values.get(each.encoder), "similarity") for values in similar]
-    sets = f"; {' and '.join(each.layers)}" if each.layers else ""
-    return Row(f"{each.encoder} ({each.depth} layers{sets})", (*numbers, *likenesses))
+def _row(profile: EncoderProfile, similar: Sequence[dict[str, float]], notes: Notes) -> Row:
+    scores, reference = profile.profile.scores, profile.profile.scores.reference_of(profile.profile.columns[0])
+    sets, lost = lowest_third(profile)
+    numbers = [cell_of(mean_row(scores, keys, reference), "score", notes) for keys in (profile.same, profile.cross)]
+    numbers.append(cell_of(lost, "difference", notes))
+    likenesses = [Cell(values.get(profile.encoder), "similarity") for values in similar]
+    layers = " and ".join(column.condition.change for column in sets)
+    return Row(f"{profile.encoder} ({profile.depth} layers{f'; {layers}' if sets else ''})", (*numbers, *likenesses))
 
 
 def _similarities(results: Results, measure: str) -> dict[str, float]:

@@ -1,6 +1,5 @@
 """Write the figures of the papers from results."""
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -26,6 +25,7 @@ from crosslens.report.conditions.pretraining_steps import last_checkpoints
 from crosslens.report.correlations import names_of
 from crosslens.report.layers.layer_by_layer import layer_maps
 from crosslens.report.learning_curves import learning_curve_figure
+from crosslens.report.overview import finite
 from crosslens.report.script_pairs import script_figure
 from crosslens.report.significance import Significance
 from crosslens.report.typology import typology_bars
@@ -77,7 +77,6 @@ def write_figures(
 
     Args:
         results: results of one or more studies.
-        folder: existing folder to write to.
         sort: order of the languages, as in `Results.sorted`.
         typology: from `crosslens.report.typology.read_typologies`.
         significance: intervals of scores from finished studies.
@@ -173,7 +172,6 @@ def layer_profiles(results: Results, *, significance: Significance | None = None
     source, encoder and variant of the models.
 
     Args:
-        results: scores.
         significance: intervals of scores from finished studies; else bars show the lowest and highest seed.
         ink: colours for a light or a dark page.
     """
@@ -307,17 +305,17 @@ def probes_by_layer(results: Results) -> Chart:
     return styled(chart.facet(facet=alt.Facet("measure:N", title=None), columns=2))
 
 
-def correlation_by_layer(results: Results, *, measure: str = "cka") -> Chart:
+def correlation_by_layer(results: Results) -> Chart:
     """Plot the correlation of gap and similarity by layer, with intervals over languages."""
-    correlated = correlations(results, measures=[measure], layers="each")
+    correlated = correlations(results, layers="each")
     rows = [
         {
             "of": f"{name}, {each.state}",
             "layer": each.layer,
             "value": each.correlation.value,
-            "low": _finite(each.correlation.low),
-            "high": _finite(each.correlation.high),
-            "p": _finite(each.correlation.p),
+            "low": finite(each.correlation.low),
+            "high": finite(each.correlation.high),
+            "p": finite(each.correlation.p),
             "languages": len(each.correlation.languages),
         }
         for name, each in zip(names_of(correlated), correlated, strict=True)
@@ -337,8 +335,3 @@ def correlation_by_layer(results: Results, *, measure: str = "cka") -> Chart:
     band = base.mark_area(opacity=0.12).encode(alt.Y("low:Q"), alt.Y2("high:Q"), colour)
     lines = base.mark_line(point=True).encode(y, dash, colour, tooltip=["of:N", "layer:Q", *precise, "languages:Q"])
     return styled((band + lines).properties(width=420, height=240))
-
-
-def _finite(value: float) -> float | None:
-    """Replace NaN and infinity by None, for JSON."""
-    return value if math.isfinite(value) else None

@@ -40,11 +40,9 @@ def place_labels(
 
     Args:
         points: centre of each point.
-        labels: one for each point.
         width: of the plot, in pixels; no label reaches beyond it.
         height: of the plot.
         font: font size.
-        radius: of a point.
 
     Returns:
         The place of each label; None where there is no room for it.

@@ -65,7 +65,6 @@ def printed(chart: Chart, *, inches: float) -> str:
     many columns is as narrow as can be read.
 
     Args:
-        chart: the chart.
         inches: width of the paper.
     """
     spec = chart.to_dict()
@@ -158,7 +157,6 @@ def _lay_out(node: Spec, layout: Layout, pitch: float, legend: float) -> None:
 
     Args:
         node: the part, which is changed.
-        layout: of the chart.
         pitch: width that the part may have with its axes and titles, in pixels.
         legend: width that its legends may have.
     """

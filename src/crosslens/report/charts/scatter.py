@@ -23,11 +23,11 @@ MARGIN = 0.06
 """Empty part of a panel on each side of the points."""
 
 
-def gap_against_similarity(results: Results, *, measure: str = "cka") -> Chart:
+def gap_against_similarity(results: Results) -> Chart:
     """Figure 3 of Muller et al. (2021): transfer gap against similarity by language."""
-    correlated = correlations(results, measures=[measure])
+    correlated = correlations(results)
     panels = {f"{name}, {each.state}": each for name, each in zip(names_of(correlated), correlated, strict=True)}
-    return _panels(panels, x=f"{metric_name(measure)} with the source, mean over layers")
+    return _panels(panels, x="CKA with the source, mean over layers")
 
 
 def score_against_overlap(results: Results) -> Chart:

@@ -43,7 +43,6 @@ class Doses:
     Attributes:
         task: the task, with its metric, and the encoder, split and variant, and the corpus and settings of the
             similarity, where there are several.
-        source: source language.
         intervention: ``noise 3.output``.
         labels: ``none``, then the dose of each: ``noise=0.5``.
         similarity: measure -> similarity of each dose in the changed layer, the mean over pairs.
@@ -125,7 +124,8 @@ def doses_of(results: Results) -> Iterator[Doses]:
         for (name, address), column in treated(block).items():
             treatment, _ = column.condition.treatment or ("", "")
             if column.condition.acts_after_training:
-                family = name.replace(treatment, _family(treatment), 1)
+                bare = re.sub(NUMBER, "", treatment).rstrip(" =")  # ``noise`` of ``noise=0.5``
+                family = name.replace(treatment, bare, 1)
                 families.setdefault((family, address), {})[treatment] = column
         models = (block.task, block.encoder, block.source)
         alike = [each for each in blocks if (each.task, each.encoder, each.source) == models]
@@ -140,11 +140,6 @@ def doses_of(results: Results) -> Iterator[Doses]:
                 doses = _doses(block, of_corpus, family, address, columns, apart)
                 if doses is not None:
                     yield doses
-
-
-def _family(treatment: str) -> str:
-    """A treatment without its dose: ``noise`` of ``noise=0.5``."""
-    return re.sub(NUMBER, "", treatment).rstrip(" =")
 
 
 def _doses(

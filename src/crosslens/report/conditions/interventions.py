@@ -79,7 +79,7 @@ def changed_after_training(results: Results) -> list[Comparison]:
         of_variant
         for block in comparisons(results)
         for of_variant in block.by_variant()
-        if any(map(_after, of_variant.scores.columns))
+        if any(column.condition.acts_after_training for column in of_variant.scores.columns)
     ]
 
 
@@ -118,10 +118,6 @@ def lowest(address: str) -> int:
 def is_head(address: str) -> bool:
     """Whether an address is one attention head of one layer."""
     return re.fullmatch(r"\d+\.attention\.head\.\d+", address) is not None
-
-
-def _after(column: Column) -> bool:
-    return column.condition.acts_after_training
 
 
 def treated(block: Comparison, *, heads: Literal["without", "only"] = "without") -> dict[tuple[str, str], Column]:

@@ -34,7 +34,6 @@ class Series:
     """A quantity along pretraining.
 
     Attributes:
-        encoder: name of the encoder.
         name: what is measured, and over what it is averaged.
         kind: kind of number.
         by_step: step -> value of each seed, ascending.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from crosslens.encoders.layers import format_layers
 from crosslens.report.findings.effects import MUCH, Change, Effect
@@ -10,116 +11,25 @@ LayerSet = tuple[int, ...] | str
 """Layer numbers, or the label of a condition if the depth of the encoder is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class LosesTransfer:
-    """Re-initialising any of these sets of layers lowers the zero-shot score, and more than the same-language score."""
+Kind = Literal["loses transfer", "loses source", "costs most", "lowest carry", "lowest spare", "in embeddings"]
 
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """A claim about sets of re-initialised layers.
+
+    Attributes:
+        kind: What is claimed: re-initialising any of the sets ``loses transfer``, or ``loses source``, so that the task
+            is not learnt in the source language either; the first of equally large sets ``costs most``; the first set,
+            the lowest layers, carries transfer, and the second, as many of the highest, can be replaced (``lowest
+            carry``); transfer does not depend on the lowest layers (``lowest spare``), or rests ``in embeddings``.
+        sets: Sets of layers that the claim is about.
+        text: The claim as a sentence.
+    """
+
+    kind: Kind
     sets: tuple[LayerSet, ...]
-    source: str
-
-    @property
-    def text(self) -> str:
-        return (
-            f"Re-initialising {layer_names(self.sets, 'or')} lowers the zero-shot score by more than {MUCH:.0f} points,"
-            f" and by over {MUCH:.0f} points more than the {self.source} score."
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class LosesSource:
-    """After re-initialising any of these sets of layers the task is not learnt in the source language either."""
-
-    sets: tuple[LayerSet, ...]
-    source: str
-
-    @property
-    def text(self) -> str:
-        return (
-            f"Re-initialising {layer_names(self.sets, 'or')} lowers the {self.source} score itself by more than"
-            f" {4 * MUCH:.0f} points, so nothing can be concluded about transfer."
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class CostsMost:
-    """Among equally large sets of layers, one lowers the zero-shot score most.
-
-    Attributes:
-        layers: That set.
-        among: All sets compared, including `layers`.
-    """
-
-    layers: tuple[int, ...]
-    among: tuple[tuple[int, ...], ...]
-
-    @property
-    def text(self) -> str:
-        return (
-            f"Among {layer_names(self.among, 'and')}, re-initialising {format_layers(self.layers)} lowers the zero-shot"
-            " score most."
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class LowestCarry:
-    """The lowest layers carry cross-lingual transfer, and the highest can be replaced.
-
-    Attributes:
-        lowest: The lowest layers.
-        highest: Equally many of the highest layers.
-    """
-
-    lowest: tuple[int, ...]
-    highest: tuple[int, ...]
-
-    @property
-    def text(self) -> str:
-        return (
-            f"Thus the lowest layers ({format_layers(self.lowest)}) carry cross-lingual transfer here, and the highest"
-            f" ({format_layers(self.highest)}) can be re-initialised at a cost of less than {MUCH:.0f} points."
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class LowestSpare:
-    """Cross-lingual transfer does not depend on the lowest layers.
-
-    Attributes:
-        sets: Sets of the lowest layers.
-        source: Source language.
-    """
-
-    sets: tuple[tuple[int, ...], ...]
-    source: str
-
-    @property
-    def text(self) -> str:
-        return (
-            f"Thus transfer does not depend on the lowest layers here: re-initialising {layer_names(self.sets, 'or')}"
-            f" lowers the zero-shot score by less than {MUCH:.0f} points, or by less than {MUCH:.0f} points more than"
-            f" the {self.source} score."
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class InEmbeddings:
-    """Cross-lingual transfer rests on the embeddings.
-
-    Attributes:
-        layers: All layers above the embeddings.
-    """
-
-    layers: tuple[int, ...]
-
-    @property
-    def text(self) -> str:
-        return (
-            f"Thus transfer rests on the embeddings here: all layers above them ({format_layers(self.layers)}) can be"
-            f" re-initialised at a cost of less than {MUCH:.0f} points."
-        )
-
-
-Conclusion = LosesTransfer | LosesSource | CostsMost | LowestCarry | LowestSpare | InEmbeddings
+    text: str
 
 
 def conclusions(effect: Effect) -> list[Conclusion]:
@@ -132,12 +42,20 @@ def conclusions(effect: Effect) -> list[Conclusion]:
         Claims in the order in which they are written.
     """
     hurting = [change for change in effect.complete if change.hurts]
-    unlearnt = [change for change in effect.complete if change.unlearnt]
     claims: list[Conclusion] = []
     if hurting:
-        claims.append(LosesTransfer(tuple(change.layers or change.label for change in hurting), effect.source))
-    if unlearnt:
-        claims.append(LosesSource(tuple(change.layers or change.label for change in unlearnt), effect.source))
+        sets = tuple(change.layers or change.label for change in hurting)
+        text = (
+            f"Re-initialising {layer_names(sets, 'or')} lowers the zero-shot score by more than {MUCH:.0f} points, and"
+            f" by over {MUCH:.0f} points more than the {effect.source} score."
+        )
+        claims.append(Conclusion("loses transfer", sets, text))
+    if unlearnt := tuple(change.layers or change.label for change in effect.complete if change.unlearnt):
+        text = (
+            f"Re-initialising {layer_names(unlearnt, 'or')} lowers the {effect.source} score itself by more than"
+            f" {4 * MUCH:.0f} points, so nothing can be concluded about transfer."
+        )
+        claims.append(Conclusion("loses source", unlearnt, text))
     return claims if effect.depth is None else claims + _by_position(effect, effect.depth, hurting)
 
 
@@ -146,7 +64,7 @@ def _by_position(effect: Effect, depth: int, hurting: Sequence[Change]) -> list[
     claims: list[Conclusion] = []
     by_layers = {change.layers: change for change in effect.complete}
     bottoms = [by_layers[layers] for size in range(1, depth) if (layers := tuple(range(1, size + 1))) in by_layers]
-    carried: LowestCarry | None = None
+    carried: Conclusion | None = None
     for size in range(1, depth):
         runs = [tuple(range(low, low + size)) for low in range(1, depth - size + 2)]
         compared = [by_layers[run] for run in runs if run in by_layers]
@@ -154,13 +72,21 @@ def _by_position(effect: Effect, depth: int, hurting: Sequence[Change]) -> list[
             continue
         worst = min(compared, key=lambda change: change.cross.mean)
         if worst.hurts and all(change is worst or (worst.cross - change.cross).below(0) for change in compared):
-            claims.append(CostsMost(worst.layers, tuple(change.layers for change in compared)))
+            among = layer_names([change.layers for change in compared], "and")
+            text = f"Among {among}, re-initialising {format_layers(worst.layers)} lowers the zero-shot score most."
+            sets = (worst.layers, *(change.layers for change in compared if change is not worst))
+            claims.append(Conclusion("costs most", sets, text))
             covers_all = {layer for change in compared for layer in change.layers} == set(range(1, depth + 1))
             highest = [tuple(range(depth - n + 1, depth + 1)) for n in range(1, size + 1)]
             highest_spared = all(by_layers[layers].spares for layers in highest if layers in by_layers)
             lowest_hurt = all(bottom.hurts for bottom in bottoms if len(bottom.layers) >= size)
             if carried is None and covers_all and worst.layers == runs[0] and highest_spared and lowest_hurt:
-                carried = LowestCarry(runs[0], runs[-1])
+                text = (
+                    f"Thus the lowest layers ({format_layers(runs[0])}) carry cross-lingual transfer here, and the"
+                    f" highest ({format_layers(runs[-1])}) can be re-initialised at a cost of less than {MUCH:.0f}"
+                    " points."
+                )
+                carried = Conclusion("lowest carry", (runs[0], runs[-1]), text)
     spared = [
         bottom
         for bottom in bottoms
@@ -169,10 +95,20 @@ def _by_position(effect: Effect, depth: int, hurting: Sequence[Change]) -> list[
     if carried:
         claims.append(carried)
     elif spared and len(spared) == len(bottoms):
-        claims.append(LowestSpare(tuple(change.layers for change in spared), effect.source))
+        sets = tuple(change.layers for change in spared)
+        text = (
+            f"Thus transfer does not depend on the lowest layers here: re-initialising {layer_names(sets, 'or')} lowers"
+            f" the zero-shot score by less than {MUCH:.0f} points, or by less than {MUCH:.0f} points more than the"
+            f" {effect.source} score."
+        )
+        claims.append(Conclusion("lowest spare", sets, text))
     every, scratch = by_layers.get(tuple(range(1, depth + 1))), by_layers.get(tuple(range(depth + 1)))
     if every and scratch and every.spares and scratch.hurts and all(change is scratch for change in hurting):
-        claims.append(InEmbeddings(every.layers))
+        text = (
+            f"Thus transfer rests on the embeddings here: all layers above them ({format_layers(every.layers)}) can be"
+            f" re-initialised at a cost of less than {MUCH:.0f} points."
+        )
+        claims.append(Conclusion("in embeddings", (every.layers,), text))
     return claims
 
 

@@ -130,9 +130,6 @@ class Effect:
 
     Attributes:
         task: Task, such as ``pos``.
-        metric: Main metric of the task.
-        source: Source language.
-        encoder: Name of the encoder.
         apart: Further properties of these models, such as a partner language or settings; may be empty.
         depth: Number of layers of the encoder; None if unknown.
         targets: Number of languages in the zero-shot mean.
@@ -195,7 +192,8 @@ def effects(results: Results) -> list[Effect]:
         partners = [partner for (partner,), _ in block.results.groups("partner")]
         for partner in partners:
             texts = block.results.columns.coded("condition").values
-            compared = [text for text in texts if _is_compared(condition_of(text))]
+            differences = {text: condition_of(text).difference for text in texts}
+            compared = [text for text, each in differences.items() if each.is_reference or each.whole_layers]
             records = block.results.filter(partner=partner, condition=compared)
             if not len(records):
                 continue
@@ -251,15 +249,6 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
         changes=tuple(changes),
         incomplete=tuple(incomplete),
     )
-
-
-def _is_compared(condition: Condition) -> bool:
-    """Whether it is the reference, or only re-initialises whole layers with the architecture's initialiser."""
-    difference = condition.difference
-    reinit = difference.reinit
-    if reinit is None or difference.recipe is not None:
-        return difference.is_reference
-    return reinit.components == "all" and reinit.init == "architecture"
 
 
 def _on_shared_seeds(same: Cell, cross: Cell) -> tuple[Estimate, Estimate] | None:

@@ -3,7 +3,7 @@
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.formatting import counted, plain, signed
-from crosslens.report.findings.conclusions import LosesSource, LosesTransfer, conclusions, layer_names
+from crosslens.report.findings.conclusions import conclusions, layer_names
 from crosslens.report.findings.effects import Change, Effect, Estimate, effects
 from crosslens.results.cells import cells, condition_of, encoders_apart
 from crosslens.results.pivot import mean_row
@@ -44,7 +44,7 @@ def headline(effect: Effect) -> str:
 
     A conclusion that compares sets of layers comes first, then the largest loss, then the scores of the reference.
     """
-    claims = [claim for claim in conclusions(effect) if not isinstance(claim, LosesTransfer | LosesSource)]
+    claims = [claim for claim in conclusions(effect) if not claim.kind.startswith("loses")]
     if claims:
         text = claims[-1].text.removeprefix("Thus ")
         return text[0].upper() + text[1:]

@@ -95,7 +95,6 @@ def similarity_lines(results: Results, measure: str, *, columns: Sequence[str] =
     """One line per language pair, state of the encoder and kind of sentence pairs.
 
     Args:
-        results: similarities.
         measure: name of a measure, without the suffix of a baseline.
         columns: ``layer``, or ``layer`` and ``target_layer`` for pairs of layers.
     """
@@ -294,17 +293,18 @@ def transfer_lines(results: Results) -> dict[tuple[str, str], list[Line]]:
                 f"{record['source']} → {record['target']}",
                 ", ".join([_joined((record["encoder"], layer.mapped_from)), *_done_besides(record, layer)]),
                 baseline_of(record) or "",
-                {**record, "layer": _trained_on(record, layer), "head": _head(record, layer)},
+                {
+                    **record,
+                    # A second encoder's layer may have another number than the one that the head was trained on.
+                    "layer": layer.layer if record["layer"] is None else record["layer"],
+                    # Each mapping has its own head, and all heads of a seed are scored on the source language.
+                    "head": layer.mapping if record["target"] == record["source"] else None,
+                },
             )
             for record, layer in scores
             if (record["task"], record["metric"]) == (task, metric)
         )
     return lines
-
-
-def _trained_on(record: cells.Row, layer: OnOneLayer) -> int:
-    """Layer of the source encoder that the head was trained on; that of a second encoder may have another number."""
-    return layer.layer if record["layer"] is None else record["layer"]
 
 
 def _done_besides(record: cells.Row, layer: OnOneLayer) -> list[str]:
@@ -314,11 +314,6 @@ def _done_besides(record: cells.Row, layer: OnOneLayer) -> list[str]:
         return height
     others = [part for part in condition_of(record["condition"]).interventions if part != layer]
     return [*height, *done_to(Condition.of(tuple(others)))]
-
-
-def _head(record: cells.Row, layer: OnOneLayer) -> str | None:
-    """Tell heads of one seed apart: each mapping has its own, and all are scored on the source language."""
-    return layer.mapping if record["target"] == record["source"] else None
 
 
 def probes(results: Results) -> list[Table]:

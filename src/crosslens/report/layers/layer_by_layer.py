@@ -70,17 +70,17 @@ def grids(across: Results, measure: str) -> list[Line]:
     return [*means_over_pairs(lines), *lines]
 
 
-def layer_maps(results: Results, *, measure: str = "cka") -> Chart:
+def layer_maps(results: Results) -> Chart:
     """Heat maps of similarity by layer of both encoders: a row for each language pair, a column for each state."""
-    lines = [line for line in grids(between_layers(results), measure) if not line.baseline]
+    lines = [line for line in grids(between_layers(results), "cka") if not line.baseline]
     if not lines:
         raise RequestError("these results contain no similarity of different layers")
     states = dict.fromkeys(line.label for line in lines)
     order = sorted(lines, key=lambda line: list(dict.fromkeys(each.group for each in lines)).index(line.group))
-    return styled(alt.concat(*(_map(line, measure) for line in order), columns=len(states)))
+    return styled(alt.concat(*(_map(line) for line in order), columns=len(states)))
 
 
-def _map(line: Line, measure: str) -> Chart:
+def _map(line: Line) -> Chart:
     rows: Sequence[Mapping] = [
         {"layer": layer, "target": target, "value": cell.mean}
         for (layer, target), cell in line.by_layer.items()
@@ -91,7 +91,7 @@ def _map(line: Line, measure: str) -> Chart:
         rows,
         x=alt.X("target:O", title=second, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("layer:O", title=first, sort="descending"),
-        colour=alt.Color("value:Q", title=metric_name(measure), scale=alt.Scale(scheme="blues", domain=[0, 1])),
+        colour=alt.Color("value:Q", title="CKA", scale=alt.Scale(scheme="blues", domain=[0, 1])),
         dark=alt.datum.value > DARK,
         formats={"value": ".2f"},
         width=28,

@@ -67,7 +67,6 @@ class Paper:
         """Find the published score of the reference, or difference to it; None if there is none.
 
         Args:
-            task: its name.
             source: names of what was trained on, the narrowest first: ``en_partut``, ``en``. A corpus that the paper
                 trains on by its own name is not taken for its language.
             target: names of what was evaluated on, the narrowest first.

@@ -56,7 +56,8 @@ def _probes(results: Results) -> list[Section]:
 
 
 def _retrieval(results: Results, level: str) -> list[Section]:
-    lines = [line for line in retrieval_lines(results, level) if _has_layers(line)]
+    # Static word vectors have no layers, and no curve.
+    lines = [line for line in retrieval_lines(results, level) if any(layer is not None for layer in line.by_layer)]
     mean = over_directions(lines)
     note = f"Precision of nearest neighbours among translations by layer, percent{mean}.{_explained(lines)}"
     return _section(level, f"{MEASURED[level]} by layer", note, lines, axis="precision, percent")
@@ -85,11 +86,6 @@ def _explained(lines: Sequence[Line]) -> str:
     shown = dict.fromkeys(line.baseline for line in lines)
     words = [f"{name} ({text})" for name, text in EXPLAINED.items() if name in shown]
     return f" Baselines: {', '.join(words)}." if words else ""
-
-
-def _has_layers(line: Line) -> bool:
-    """Static word vectors have no layers, and no curve."""
-    return any(layer is not None for layer in line.by_layer)
 
 
 def _section(

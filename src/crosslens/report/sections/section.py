@@ -15,9 +15,7 @@ class Section:
 
     Attributes:
         name: its id on the page and in the page's script.
-        title: heading.
         note: what is shown and how to read it.
-        form: form of its charts.
         panels: one chart each; of a table, one group of rows each.
         about: what all charts have in common, such as the title of an axis.
     """

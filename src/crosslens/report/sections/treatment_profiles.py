@@ -27,7 +27,6 @@ def treatment_profiles(results: Results, blocks: Sequence[Block]) -> list[Sectio
     """Make a chart for each treatment of layers, where there is another treatment than re-initialising.
 
     Args:
-        results: scores.
         blocks: tables of scores on the page, in their order; charts show with the table of their scores.
     """
     panels: list[dict[str, Any]] = []
