@@ -30,7 +30,7 @@ def test_a_store_that_can_only_be_read_is_not_said_to_lack_locks(tmp_path, monke
     store = Store(tmp_path / "store")
     store.refuse_without_locks()
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(StoreError, match="store is not writable: nothing can be written to .*claims"):
+    with pytest.raises(StoreError, match=r"store is not writable: nothing can be written to .*claims"):
         store.refuse_without_locks()
 
 
