@@ -55,7 +55,7 @@ def commands_in(text):
 @pytest.mark.parametrize("folder", ["src", "docs"])
 def test_every_option_that_is_written_behind_a_command_is_one_of_its(folder):
     """In hints, in help, in settings files, on pages and in the scripts behind tables."""
-    suffixes = {".py", ".md", ".sh", ".yaml"}
+    suffixes = {".py", ".md", ".sh", ".yaml", ".ipynb"}
     files = [file for file in (ROOT / folder).rglob("*") if file.suffix in suffixes]
     written = 0
     for file in [*files, ROOT / "README.md"]:

@@ -87,7 +87,7 @@ def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
                 raise RequestError(
                     f"--overwrite: {path} was not written by crosslens", hint="choose another path, or remove it first"
                 )
-        _refuse_unwritable(path.parent)
+        refuse_unwritable(path.parent)
     except OSError as error:
         raise RequestError(f"{what}: {path}: {error.strerror}", hint="choose another path") from None
     return path
@@ -99,7 +99,7 @@ def suggest_beside(path: str | Path, *, otherwise: str) -> str:
     return suggest(path.name, (entry.name for entry in path.parent.glob("*")), otherwise=otherwise)
 
 
-def _refuse_unwritable(folder: Path) -> None:
+def refuse_unwritable(folder: Path) -> None:
     """Raise OSError if the folder, or the nearest of its parents that exists, is not a folder to write to."""
     while not folder.exists():
         folder = folder.parent

@@ -7,6 +7,7 @@ import pytest
 
 from crosslens.cli.align import _by_layer
 from crosslens.results.record import Record, Results
+from tiny_studies import save_encoder
 from toys import SENTENCES
 
 
@@ -60,6 +61,16 @@ def test_a_text_for_static_vectors_is_refused(run, files):
     text = ("--text", f"en={files / 'en.txt'},fr={files / 'fr.txt'}", "--out", "out")
     status, _, err = run(*words(files, files / "en.vec", "--against", files / "fr.vec"), *text)
     assert (status, "en.vec has static vectors, which no text changes" in err) == (2, True), err
+
+
+def test_words_of_encoders_of_different_depth_are_refused_before_they_are_read(run, files, tiny_bert, tmp_path):
+    """Reading a text takes minutes."""
+    other = save_encoder(tmp_path / "other")
+    text = ("--text", f"en={files / 'en.txt'},fr={files / 'fr.txt'}", "--out", "out")
+    status, _, err = run(*words(files, tiny_bert, "--against", other), *text)
+    assert status == 2
+    assert "equally many layers" in err
+    assert "reading words" not in err
 
 
 def test_sentences_in_both_directions(run, tiny_bert, tmp_path):

@@ -32,7 +32,6 @@ def test_a_laboratory_as_files_and_as_corpora(run, tiny_bert, tmp_path):
     status, shown, _ = run("list", "presets")
     assert "no-anchors  only the full stop is shared" in shown
     assert run("lab", "export", "--preset", "goood", "--out", "x")[0] == 2
-    assert run("demo", "--preset", "goood", "--out", "x")[0] == 2
     assert not (tmp_path / "x").exists()
 
 

@@ -78,3 +78,17 @@ def test_the_training_time_of_all_runs_that_are_left_is_estimated(run, file, mon
     assert "estimated training time: 3 min 0 s on one core" in run("plan", file, "--out", "runs", *more)[2]
     seconds.clear()
     assert "estimated" not in run("plan", file, "--out", "runs", *more)[2]
+
+
+def test_a_time_is_estimated_only_where_all_runs_have_finished_ones_like_them(run, file, tmp_path, monkeypatch):
+    """The time of an adaptation is unknown, and the runs that wait for a search are not counted."""
+    monkeypatch.setattr("crosslens.cli._study.mean_seconds", lambda store: {"pos": 45.0})
+    (tmp_path / "fr.txt").write_text("the cat sees a dog .\n" * 50, "utf-8")
+    text = f"data.tasks.pos.en.text={tmp_path / 'fr.txt'}"
+    status, shown, error = run("plan", file, "--out", "a", "--set", text, "--set", "conditions=[{start: adapted}]")
+    assert (status, "1 to do, 1 waiting" in shown) == (0, True), error
+    assert "estimated" not in error
+    search = ("--set", "grid={each: task, batch: [1, 2]}", "--set", "data.tasks.pos.en.dev=ud/en_toy:train")
+    status, shown, error = run("plan", file, "--out", "b", *search)
+    assert (status, "2 to do, 2 waiting" in shown) == (0, True), (shown, error)
+    assert "1 min 30 s on one core, from the finished runs; the waiting runs are not included" in error

@@ -86,8 +86,10 @@ def test_layers_of_the_same_number_need_the_same_depth():
     first, second = SimpleNamespace(name="a", depth=2), SimpleNamespace(name="b", depth=1)
     assert pair_layers(first, first) == [(0, 0), (1, 1), (2, 2)]
     assert len(pair_layers(first, second, layers="all-pairs")) == 6
-    with pytest.raises(RequestError, match="same number of layers, but a has 2, b 1"):
+    with pytest.raises(RequestError, match="same number of layers, but a has 2, b 1") as error:
         pair_layers(first, second)
+    assert error.value.hint is not None
+    assert "--against-layers relative of align transfer" in error.value.hint  # its --layers are numbers
 
 
 def test_the_other_layer_is_named_unless_it_is_the_same_one_of_encoders_as_deep():

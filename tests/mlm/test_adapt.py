@@ -108,8 +108,10 @@ def test_a_head_that_is_missing_is_fresh_and_said(tiny_bert, tmp_path):
 
 def test_a_head_alone_is_fitted_to_a_frozen_encoder(tiny_bert, tmp_path):
     settings = SMALL.model_copy(update={"freeze": "0-4"})
-    facts = adapt(tiny_bert, {"fr": text(), "en": text("en")}, tmp_path / "out", settings=settings, device="cpu")
+    texts, lines = {"fr": text(), "en": text("en")}, []
+    facts = adapt(tiny_bert, texts, tmp_path / "out", settings=settings, device="cpu", progress=lines.append)
     assert load_encoder(tmp_path / "out").digest == load_encoder(tiny_bert).digest
+    assert lines[0].line.endswith("has no masked language modelling head: a randomly initialised one is trained")
     assert facts["perplexity fr"] < facts["perplexity before fr"]
     again = adapt(tmp_path / "out", {"fr": text()}, tmp_path / "on", settings=SMALL, device="cpu")
     assert again["fresh_head"] == []

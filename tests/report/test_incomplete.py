@@ -7,6 +7,7 @@ import pytest
 from crosslens.report.incomplete import not_evaluated, with_caption
 from crosslens.report.render import to_latex, to_markdown
 from crosslens.report.table import Cell, Row, Table
+from crosslens.results.record import Results
 from crosslens.runs.store import Store
 
 
@@ -42,3 +43,28 @@ def test_a_table_carries_the_sentence_in_every_form_with_a_caption():
     assert f"A caption. {SENTENCE}" in to_markdown(noted)
     assert r"ud/he\_htb" in to_latex(noted)
     assert with_caption(table, []) == table
+
+
+def test_an_unfinished_study_is_named_with_its_runs(tmp_path):
+    store, run = Store(tmp_path / "all" / "runs"), "0" * 16
+    home = store.folder / "studies" / "part"
+    plan = {"runs": {run: "pos en seed 1", "1" * 16: "pos en seed 2"}, "waiting": 0}
+    store.keep_plan("part", {"plan.json": json.dumps(plan)})
+    with store.publishing(run) as folder:
+        Results.of([]).write(folder / "records.parquet")
+    for path in (store.folder, store.folder.parent, home):
+        assert not_evaluated([path]) == ("Unfinished study part: 1 of 2 runs done.",), path
+    store.keep_plan("part", {"plan.json": json.dumps({"runs": {run: "pos en seed 1"}, "waiting": 3})})
+    assert not_evaluated([home]) == ("Unfinished study part: 1 of 1 runs done, and 3 more wait for them.",)
+    store.keep_plan("part", {"plan.json": json.dumps({"runs": {run: "pos en seed 1"}, "waiting": 0})})
+    assert not_evaluated([store.folder]) == ()
+
+
+def test_results_of_a_finished_study_are_complete_without_their_runs(tmp_path):
+    store = Store(tmp_path / "runs")
+    store.keep_plan("whole", {"plan.json": json.dumps({"runs": {"0" * 16: "pos en seed 1"}, "waiting": 0})})
+    home = store.folder / "studies" / "whole"
+    assert not_evaluated([home])
+    (home / "results.csv").write_text("")
+    assert not_evaluated([home, home / "results.csv"]) == ()
+    assert not_evaluated([store.folder])  # collected from the runs, which are gone

@@ -78,7 +78,7 @@ def test_runs_compute_with_one_thread_whatever_the_process_uses(planned, treeban
 
 def test_the_log_has_a_line_after_every_so_many_steps_and_none_before_the_first():
     lines = []
-    log = _Log(lines.append, lambda: False)
+    log = _Log("a run", lines.append, lambda: False)
     log.report("preparing text and vocabulary", 0)
     for step in range(2 * LOG_EVERY + 1):
         log.report("pretraining", step, 1000, "steps", f"loss {step}")

@@ -26,6 +26,14 @@ def without_locks(monkeypatch, number):
     monkeypatch.setattr(fcntl, "flock", flock)
 
 
+def test_a_store_that_can_only_be_read_is_not_said_to_lack_locks(tmp_path, monkeypatch):
+    store = Store(tmp_path / "store")
+    store.refuse_without_locks()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(StoreError, match=r"store is not writable: nothing can be written to .*claims"):
+        store.refuse_without_locks()
+
+
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
 def test_a_study_is_refused_before_it_is_planned(study, treebanks, tmp_path, monkeypatch, number):
     without_locks(monkeypatch, number)

@@ -191,7 +191,9 @@ def test_progress_says_how_a_run_ended(study, treebanks, tmp_path):
     with Store(tmp_path).claim(asked.run.id) as claimed:
         assert claimed
         assert notes() == [f"another process works on {asked.run.label}"]
-    assert notes() == [f"finished {asked.run.label}"]
+    *steps, end = notes()
+    assert end == f"finished {asked.run.label}"
+    assert steps[1].startswith(f"{asked.run.label}, fine-tuning: 1 of 6 steps, loss "), steps
     report = []
     run(broken(study), tmp_path, treebanks, progress=lambda update: report.append(update.note))
     assert "failed: pos en 1 embeddings seed 1" in report

@@ -86,6 +86,23 @@ def word_translation(
     return Results.of(records)
 
 
+def refuse_different_shapes(source: tuple[str, tuple[int, int]], target: tuple[str, tuple[int, int]]) -> None:
+    """Check the number of layers and the width of two spaces, each given by name and ``(layers, width)``.
+
+    Raises:
+        RequestError: if they differ.
+    """
+    if source[1] != target[1]:
+        named = ", ".join(f"{name} has {layers} × {width}" for name, (layers, width) in (source, target))
+        raise RequestError(
+            "an orthogonal mapping needs word vectors of equally many layers and of the same width, but"
+            f" {named} (layers × width)",
+            hint="encoders of the same width have one layer each without a text: that of their embedding tables"
+            if source[1][1] == target[1][1]
+            else None,
+        )
+
+
 def _translated(
     source: WordVectors,
     target: WordVectors,
@@ -99,11 +116,9 @@ def _translated(
     listener: Progress,
 ) -> list[Record]:
     """Records of one pair of word vectors, trained or untrained."""
-    if source.vectors.shape[0] != target.vectors.shape[0] or source.vectors.shape[2] != target.vectors.shape[2]:
-        raise RequestError(
-            "an orthogonal mapping needs word vectors of equally many layers and of the same width, but"
-            f" {_shape(source)}, {_shape(target)} (layers × width)"
-        )
+    refuse_different_shapes(
+        *((space.name, (space.vectors.shape[0], space.vectors.shape[2])) for space in (source, target))
+    )
     rows, columns = source.places(), target.places()
     learnt = train if mapping == "identity" else _untested_words(train, test)
     pairs = _pairs(learnt, rows, columns, source, target)
@@ -269,11 +284,6 @@ def _retrieved(
                 )
     listener.report(stage, len(paired_layers), len(paired_layers), "layers")
     return records
-
-
-def _shape(vectors: WordVectors) -> str:
-    layers, _, width = vectors.vectors.shape
-    return f"{vectors.name} has {layers} × {width}"
 
 
 def _report_words(listener: Progress, stage: str, layers: tuple[int, int], mapping: str, done: int, total: int) -> None:

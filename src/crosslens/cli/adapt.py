@@ -64,8 +64,6 @@ def command(
         facts = adapt(
             encoder, corpora, out, settings=adaptation, data=data, save_every=save_every, device=device, progress=bar
         )
-    if facts["fresh_head"]:
-        say(f"{encoder} has no masked language modelling head: a randomly initialised one was trained")
     for tag in corpora:
         say(
             f"{tag}: {facts[f'words {tag}']:,} words, {facts[f'unknown {tag}']:.1f} % of them unknown,"

@@ -116,7 +116,7 @@ def words(
     languages = _languages(pair)
     texts = _sides(text, languages)
 
-    from crosslens.alignment.measure import word_translation
+    from crosslens.alignment.measure import refuse_different_shapes, word_translation
     from crosslens.alignment.vectors import is_static, load_vectors, untrained_vectors
     from crosslens.corpora.catalogue import load_text
     from crosslens.corpora.dictionaries import load_dictionary
@@ -145,6 +145,9 @@ def words(
     seeds = range(seed, seed + baseline_seeds)
     untrained = ()
     if not isinstance(source, str) and not isinstance(target, str):
+        refuse_different_shapes(  # before minutes of reading
+            *((each.name, (each.depth + 1 if corpora else 1, each.width)) for each in (source, target))
+        )
         untrained = untrained_vectors(source, target, languages=languages, texts=corpora, seeds=seeds)
     elif "untrained" in baselines:
         say("skipped: static vectors have no untrained baseline")

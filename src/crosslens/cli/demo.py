@@ -9,14 +9,22 @@ import click
 from crosslens.errors import RequestError
 from crosslens.files import write_text
 
-STEPS = """This demonstration has three steps and takes a few minutes:
+STEPS = """This demonstration has three steps and takes about {minutes} minutes for each seed (on two cores):
   1. {first}
   2. It re-initialises layers of the encoder, fine-tunes it on one language, and evaluates it on all of them. A run is
-     named after its task, source language, re-initialised layers and seed, as in "pos src 1-2 seed 1"; in "reference"
-     no layer is re-initialised.
+     named after its task, source language, re-initialised layers and seed, as in "pos {source} 1-2 seed 1"; in
+     "reference" no layer is re-initialised.
   3. It writes a page with scores, differences and similarities."""
-PRETRAINS = "It pretrains an encoder of six layers on the raw text of artificial languages."
-UNPACKS = "It unpacks multilingual-e5-small, a pretrained encoder of twelve layers."
+ARTIFICIAL = {
+    "minutes": "two",
+    "first": "It pretrains an encoder of six layers on the raw text of artificial languages.",
+    "source": "src",
+}
+REAL = {
+    "minutes": "ten",
+    "first": "It unpacks multilingual-e5-small, a pretrained encoder of twelve layers.",
+    "source": "en",
+}
 
 
 @click.command("demo")
@@ -50,9 +58,9 @@ def command(real: bool, preset: str | None, seeds: int, out: str, cache: str | N
     if real and preset:
         raise RequestError("--real and --preset exclude each other", hint="--preset is for artificial languages")
     cache = cache or str(cache_folder().parent / "demo")
-    say(STEPS.format(first=UNPACKS if real else PRETRAINS))
     with progress() as bar:
         demo = real_demo(cache, seeds=seeds, progress=bar) if real else lab_demo(preset or DEFAULT_PRESET, seeds=seeds)
+        bar.say(STEPS.format(**(REAL if real else ARTIFICIAL)))
         try:
             results = run_demo(demo, out, cache=cache, workers=processes, progress=bar)
         except KeyboardInterrupt:

@@ -50,7 +50,7 @@ def command(
     from crosslens.cli._missing import describe_missing, print_missing
     from crosslens.runs.corpora import Corpora
     from crosslens.runs.explain import nearest
-    from crosslens.runs.run import ModelRun
+    from crosslens.runs.run import EncoderRun, ModelRun
     from crosslens.runs.store import Store
     from crosslens.studies.missing import MissingCorpora
     from crosslens.studies.plan import plan
@@ -123,11 +123,12 @@ def command(
     waiting = f", {planned.waiting} waiting for other runs" if planned.waiting else ""
     click.echo(f"{chosen.name}: {counted(planned.done, 'run', 'runs')} done, {len(planned.left)} to do{waiting}")
     seconds = mean_seconds(store)
-    estimates = [
-        seconds.get(asked.run.training.task) if isinstance(asked.run, ModelRun) else 0.0 for asked in planned.left
-    ]
-    if planned.left and None not in estimates:
-        say(f"estimated training time: {duration(sum(filter(None, estimates)))} on one core, from the finished runs")
+    trained = [asked.run for asked in planned.left if not isinstance(asked.run, EncoderRun)]
+    estimates = [seconds.get(run.training.task) if isinstance(run, ModelRun) else None for run in trained]
+    if estimates and None not in estimates:
+        total = duration(sum(filter(None, estimates)))
+        more = "; the waiting runs are not included" if planned.waiting else ""
+        say(f"estimated training time: {total} on one core, from the finished runs{more}")
 
 
 def _described(missing: "Missing") -> dict[str, object]:

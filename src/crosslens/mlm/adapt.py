@@ -153,6 +153,12 @@ def adapt(
     facts = _before(partial, model, held_out)
     before = {language: facts[f"perplexity before {language}"] for language in corpora}
     listener = listening(progress)
+    if fresh:
+        advice = f"; first train it alone, on languages that the encoder knows (freeze=0-{loaded.depth})"
+        listener.say(
+            f"{encoder} has no masked language modelling head: a randomly initialised one is trained"
+            + (advice if settings.freeze is None else "")
+        )
     listener.say(f"before adapting: {describe_perplexities(before)}")
     if validated is not None:
         validated(0, before)

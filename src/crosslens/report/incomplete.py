@@ -1,6 +1,6 @@
-"""Say which corpora were missing when studies were run, on every table and page made from their results."""
+"""Say which corpora and runs studies lack, on every table and page made from their results."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,20 +10,28 @@ from crosslens.studies.missing import join_splits
 
 
 def not_evaluated(paths: Iterable[str | Path]) -> tuple[str, ...]:
-    """Say which corpora studies left out because they were missing, in one sentence per study.
+    """Say which corpora studies left out because they were missing, and which studies are unfinished, a sentence each.
 
     Args:
         paths: stores of runs, folders that contain some, and results that a study wrote in one; other files and folders
             are ignored.
 
     Returns:
-        No sentence for a study that was last run with all its corpora.
+        No sentence for a study that was last run with all its corpora and is finished.
     """
     sentences: dict[str, None] = {}
-    for store, study in _studies(paths):
-        corpora = join_splits(missing["corpus"] for missing in store.planned(study).get("missing", ()))
+    for store, study, may_lack in _studies(paths):
+        planned = store.planned(study)
+        corpora = join_splits(missing["corpus"] for missing in planned.get("missing", ()))
         if corpora:
             sentences[f"Not evaluated in {study} (corpus missing): {', '.join(corpora)}."] = None
+        if not may_lack:
+            continue
+        questions, waiting = store.questions(study), planned.get("waiting", 0)
+        done = sum(store.path(run).is_dir() and asked <= store.answered(run) for run, asked in questions.items())
+        if done < len(questions) or waiting:
+            more = f", and {waiting} more wait for them" if waiting else ""
+            sentences[f"Unfinished study {study}: {done} of {len(questions)} runs done{more}."] = None
     return tuple(sentences)
 
 
@@ -32,13 +40,14 @@ def with_caption(table: Table, sentences: Iterable[str]) -> Table:
     return replace(table, caption=" ".join([table.caption, *sentences]))
 
 
-def _studies(paths: Iterable[str | Path]) -> Iterable[tuple[Store, str]]:
+def _studies(paths: Iterable[str | Path]) -> Iterator[tuple[Store, str, bool]]:
+    """Stores, studies, and whether a study may be unfinished: the results that a finished one wrote are complete."""
     for path in map(Path, paths):
         if is_store(path):
             store = Store(path)
-            yield from ((store, study) for study in store.studies())
+            yield from ((store, study, True) for study in store.studies())
             continue
         homes = [plan.parent for plan in sorted(path.rglob("plan.json"))] if path.is_dir() else [path.parent]
         for home in homes:  # STORE/studies/NAME
             if is_store(home.parent.parent) and (home / "plan.json").is_file():
-                yield Store(home.parent.parent), home.name
+                yield Store(home.parent.parent), home.name, not (home / "results.csv").is_file()

@@ -5,7 +5,9 @@ import shlex
 import shutil
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import Any
 from crosslens.errors import CrosslensError, StoreError
 from crosslens.files import disk_reason
 from crosslens.memory_errors import advice, is_exhausted
-from crosslens.progress import Update
+from crosslens.progress import SILENT, Progress, Update
 from crosslens.results.record import Results
 from crosslens.runs.answer import Subject, answers
 from crosslens.runs.corpora import Corpora
@@ -32,6 +34,9 @@ PATIENCE = 0.3
 
 LOG_EVERY = 200
 """Steps between two lines of a run's log."""
+
+_LISTENER: ContextVar[Progress] = ContextVar("listener", default=SILENT)
+"""Listener for the steps of the runs that this process executes itself; other processes have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +129,28 @@ def lost(run: Run, context: Context, reason: str) -> Outcome:
     return Outcome(run.id, run.label, "failed", reason)
 
 
+@contextmanager
+def steps_reported(listener: Progress) -> Iterator[None]:
+    """Report the steps of runs that are executed in this process within the block, with the run's label."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
 @dataclass(frozen=True, slots=True)
 class _Log:
     """Progress listener that writes to the run's log, and interrupts training on request."""
 
+    label: str
     note: Callable[[str], None]
     stop: Callable[[], bool]
 
     def report(self, stage: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
         if done and done % LOG_EVERY == 0:
             self.note(str(Update(stage, done, total, unit, note)))
+        _LISTENER.get().report(f"{self.label}, {stage}", done, total, unit, note)
         if self.stop():
             raise KeyboardInterrupt
 
@@ -153,6 +170,10 @@ class _Work:
 
     def note(self, text: str) -> None:
         self.log.append(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}")
+
+    @property
+    def progress(self) -> Progress:
+        return _Log(self.asked.run.label, self.note, self.stop)
 
     def do(self) -> None:
         run = self.asked.run
@@ -199,7 +220,7 @@ class _Work:
         if state.exists():
             self.note(f"resuming from {state.name}")
 
-        model = train(run, corpora, device=self.context.device, state=state, progress=_Log(self.note, self.stop))
+        model = train(run, corpora, device=self.context.device, state=state, progress=self.progress)
         facts = model.facts
         self.note(f"trained {facts['steps']} steps in {facts['seconds']} s, last loss {facts['last_loss']:.4f}")
         if self.store.path(run.id).is_dir():
@@ -218,8 +239,8 @@ class _Work:
         encoder = self.store.folder / "tmp" / f"{run.id}.encoder"
         shutil.rmtree(encoder, ignore_errors=True)  # left by a process that died before publishing it
         started = time.perf_counter()
-        corpora, progress = _corpora(self.context.data, self.context.planned), _Log(self.note, self.stop)
-        described, results = make_encoder(run, encoder, corpora, device=self.context.device, progress=progress)
+        corpora = _corpora(self.context.data, self.context.planned)
+        described, results = make_encoder(run, encoder, corpora, device=self.context.device, progress=self.progress)
         facts = described["facts"]
         seconds = time.perf_counter() - started
         self.note(f"{facts['steps']} steps in {seconds:.0f} s, last loss {facts['loss']:.4f}")

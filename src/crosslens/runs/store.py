@@ -25,7 +25,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from crosslens.errors import DataError, RequestError, StoreError
-from crosslens.files import is_locked, lock_reason, new_folder, remove_abandoned, write_text
+from crosslens.files import is_locked, lock_reason, new_folder, refuse_unwritable, remove_abandoned, write_text
 from crosslens.results.record import Results, concatenated, mean_of_runs, read_results
 from crosslens.runs.counts import COUNTS, Counts, mean_counts, read_counts, write_counts
 from crosslens.runs.question import KINDS
@@ -202,8 +202,10 @@ class Store:
         """Check that the store is on a file system with locks (flock); otherwise two processes would do the same run.
 
         Raises:
-            StoreError: if it is not.
+            StoreError: if it is not, or if nothing can be written there.
         """
+        with _writing(self.folder):
+            refuse_unwritable(self.folder / "claims")
         reason = lock_reason(self.folder / "claims" / LOCK)
         if reason is not None:
             raise StoreError(

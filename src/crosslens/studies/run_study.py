@@ -12,9 +12,9 @@ from ruamel.yaml import YAML
 
 from crosslens.errors import RequestError
 from crosslens.files import write_text
-from crosslens.progress import Listener, Progress, listening, terminable
+from crosslens.progress import Listener, Progress, Update, callback, listening, terminable
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.execute import PATIENCE, Context, Outcome
+from crosslens.runs.execute import PATIENCE, Context, Outcome, steps_reported
 from crosslens.runs.executors import find_executor
 from crosslens.runs.run import Asked, ModelRun
 from crosslens.runs.store import Store
@@ -81,7 +81,8 @@ def run_study(
         skip_missing: whether to leave out what needs missing corpora (`crosslens.studies.plan.plan`). The store records
             which ones, until the study is run with them.
         command: command line, recorded for repeating a run.
-        progress: listener for the number of finished runs and for the stages before and after them.
+        progress: listener for the number of finished runs, with the steps of a run as the note where ``executor`` is
+            ``serial``, and for the stages before and after them.
         began: callback for the first plan.
         ended: callback for the outcome of each run.
 
@@ -157,8 +158,12 @@ def _follow(
 ) -> bool:
     """Record the outcomes of one round of runs as they end; return whether the round was interrupted."""
     done, stage = planned.done, "training and evaluating"
+
+    def step(update: Update) -> None:
+        listener.report(stage, done, len(planned.runs), "runs", str(update))
+
     listener.report(stage, done, len(planned.runs), "runs")
-    with terminable(), closing(runs):
+    with terminable(), closing(runs), steps_reported(callback(step)):
         try:
             for outcome in runs:
                 done += outcome.state == "done"
