@@ -133,14 +133,6 @@ def test_advise_does_without_uroman_where_it_is_not_installed(run, folder, tiny_
     assert run(*words, "--rule", "rule.csv", "--schemes", "none")[2].count("translit") == 0
 
 
-def test_all_that_advise_reads_is_found_in_the_data_folder(run, folder, tiny_bert, treebanks, monkeypatch):
-    monkeypatch.delenv("CROSSLENS_DATA")
-    words = ("advise", "fr", "--text", "ud/fr_pud:test", "--sources", "ud/en_toy", "--parallel", "ud/pud")
-    status, out, err = run(*words, "--encoder", tiny_bert, "--schemes", "none", "--data", treebanks)
-    assert status == 0, err
-    assert "Retrieval of the parallel sentences of ud/pud by layer" in out
-
-
 @pytest.mark.parametrize(
     ("words", "status", "reason"),
     [

@@ -1,0 +1,74 @@
+"""``--data``: a command reads all its corpora in this folder, also where CROSSLENS_DATA and the cache lack them."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from crosslens.tasks import find_task
+
+OUT = ("--out", "out")
+CORPORA = ("--train", "ud/en_toy", "--dev", "ud/en_toy", "--test", "ud/fr_pud")
+EN_FR = ("--pair", "en-fr")
+READERS = {
+    "crosslens.similarity.compare.compare": [("compare", "E", "--pairs", "en-fr", *OUT)],
+    "crosslens.probes.probing.probe": [("probe", "upos", "E", *CORPORA, *OUT)],
+    "crosslens.similarity.overlap.subword_overlap": [
+        ("overlap", "E", "--train", "ud/en_toy", "--test", "ud/fr_pud", *OUT)
+    ],
+    "crosslens.similarity.word_order.word_order_distance": [
+        ("word-order", "--source", "ud/en_toy", "--test", "ud/fr_pud", *OUT)
+    ],
+    "crosslens.alignment.measure.word_translation": [
+        ("align", "words", "E", *EN_FR, "--text", "en=raw/en,fr=raw/fr", *OUT)
+    ],
+    "crosslens.alignment.measure.sentence_retrieval": [
+        ("align", "sentences", "E", *EN_FR, "--train", "ud/pud", "--test", "ud/pud[:4]", *OUT)
+    ],
+    "crosslens.alignment.transplant.transfer_by_layer": [
+        ("align", "transfer", "pos", "E", "--against", "E", *EN_FR, "--parallel", "ud/pud", *CORPORA, *OUT)
+    ],
+    "crosslens.corpora.translations.link_words": [("align", "links", "ud/en_pud", "ud/fr_pud", *OUT)],
+    "crosslens.data.transliteration.transliterate": [
+        ("transliterate", name, "--scheme", "latin-cyrillic", *OUT) for name in ("ud/fr_pud", "raw/fr")
+    ],
+    "crosslens.mlm.adapt.adapt": [("adapt", "E", "--text", "raw/fr", *OUT)],
+    "crosslens.unseen.advice.advise": [
+        ("advise", "fr", "--text", text, "--encoder", "E", "--sources", "ud/en_toy", "--parallel", "ud/pud")
+        for text in ("ud/fr_pud:test", "raw/fr")
+    ],
+    "crosslens.training.evaluate.evaluate": [("evaluate", "MODEL", "--test", "ud/fr_pud", *OUT)],
+    "crosslens.training.predict.predict": [
+        ("predict", "MODEL", *words, "--out", "out.conllu") for words in (("ud/fr_pud",), ("raw/fr", "--split-words"))
+    ],
+}
+"""Function that does the work -> commands that call it."""
+
+
+@pytest.fixture
+def elsewhere(run, treebanks, tmp_path, monkeypatch):
+    """A data folder that only ``--data`` names."""
+    folder = tmp_path / "elsewhere"
+    for name in ("raw", "muse"):
+        (folder / name).mkdir(parents=True)
+    (folder / "ud").symlink_to(treebanks / "ud")
+    for language, text in (("en", "the cat\n"), ("fr", "le chat\n")):
+        (folder / "raw" / f"{language}.txt").write_text(text, "utf-8")
+    for part in ("0-5000", "5000-6500"):
+        (folder / "muse" / f"en-fr.{part}.txt").write_text("the le\n", "utf-8")
+    monkeypatch.delenv("CROSSLENS_DATA")
+    monkeypatch.setattr("crosslens.corpora.catalogue.cache_folder", lambda: tmp_path / "empty")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [(function, words) for function, commands in READERS.items() for words in commands],
+    ids=lambda value: "" if isinstance(value, str) else "-".join(value[:2]),
+)
+def test_corpora_are_found_in_the_folder_that_is_named(handed, elsewhere, tiny_bert, monkeypatch, function, words):
+    model = SimpleNamespace(task=find_task("pos"), encoder=SimpleNamespace(name="E"))
+    monkeypatch.setattr("crosslens.training.checkpoint.load_model", lambda folder, device: model)
+    monkeypatch.setattr("crosslens.training.model.in_precision", lambda model, precision: model)
+    monkeypatch.setattr("crosslens.training.intervene.intervene", lambda model, **options: model)
+    words = [tiny_bert if word == "E" else word for word in words]
+    assert handed(function, *words, "--data", elsewhere)
