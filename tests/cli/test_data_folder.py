@@ -72,3 +72,19 @@ def test_corpora_are_found_in_the_folder_that_is_named(handed, elsewhere, tiny_b
     monkeypatch.setattr("crosslens.training.intervene.intervene", lambda model, **options: model)
     words = [tiny_bert if word == "E" else word for word in words]
     assert handed(function, *words, "--data", elsewhere)
+
+
+def test_what_is_listed_and_planned_is_in_the_folder_that_is_named(run, handed, elsewhere, file, tmp_path):
+    for words, shown in (
+        (("list", "corpora"), "ud/en_toy"),
+        (("list", "corpora", "--study", "study.yaml"), "en  6 + 6"),
+        (("plan", "study.yaml", "--out", "runs"), "2 to do"),
+        (("doctor",), str(elsewhere)),
+    ):
+        status, out, said = run(*words, "--data", elsewhere)
+        assert (status, shown in out) == (0, True), out + said
+        assert shown not in run(*words)[1]
+    for name in ("runs", "studies"):
+        (tmp_path / "store" / name).mkdir(parents=True)
+    _, options = handed("crosslens.studies.typology.read_typology", "typology", "store", "--data", elsewhere)
+    assert options["data"] == str(elsewhere)
