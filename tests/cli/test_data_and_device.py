@@ -1,9 +1,10 @@
-"""``--data``: a command reads all its corpora in this folder, also where CROSSLENS_DATA and the cache lack them."""
+"""``--data`` and ``--device``: a command reads all its corpora in this folder, and computes on this device."""
 
 from types import SimpleNamespace
 
 import pytest
 
+from crosslens.errors import RequestError
 from crosslens.tasks import find_task
 
 OUT = ("--out", "out")
@@ -43,6 +44,16 @@ READERS = {
 }
 """Function that does the work -> commands that call it."""
 
+COMPUTING = [
+    *(
+        words
+        for commands in READERS.values()
+        for words in commands
+        if {"E", "MODEL"} & {*words} and words[0] != "overlap"
+    ),
+    ("encoders", "show", "E"),
+]
+
 
 @pytest.fixture
 def elsewhere(run, treebanks, tmp_path, monkeypatch):
@@ -72,6 +83,18 @@ def test_corpora_are_found_in_the_folder_that_is_named(handed, elsewhere, tiny_b
     monkeypatch.setattr("crosslens.training.intervene.intervene", lambda model, **options: model)
     words = [tiny_bert if word == "E" else word for word in words]
     assert handed(function, *words, "--data", elsewhere)
+
+
+@pytest.mark.parametrize("words", COMPUTING, ids=lambda words: "-".join(words[:2]))
+def test_an_unknown_device_is_refused_wherever_it_is_named(run, elsewhere, tiny_bert, monkeypatch, words):
+    def load(folder, device):
+        raise RequestError(f"a model on {device}")
+
+    monkeypatch.setattr("crosslens.training.checkpoint.load_model", load)
+    words = [tiny_bert if word == "E" else word for word in words]
+    where = ("--device", "nowhere") if words[0] == "encoders" else ("--data", elsewhere, "--device", "nowhere")
+    status, _, said = run(*words, *where)
+    assert (status, "nowhere" in said) == (2, True), said
 
 
 def test_what_is_listed_and_planned_is_in_the_folder_that_is_named(run, handed, elsewhere, file, tmp_path):
