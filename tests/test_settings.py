@@ -77,7 +77,7 @@ class Span(Strict):
 
 def test_settings_that_do_not_go_together_are_named_with_what_they_are_of():
     assert replace_settings(Span(), {"low": "3", "high": "3"}, what="the probe span") == Span(low=3, high=3)
-    with pytest.raises(RequestError, match="^the probe span: low is above high$"):
+    with pytest.raises(RequestError, match=r"^the probe span: low is above high$"):
         replace_settings(Span(), {"low": "3"}, what="the probe span")
 
 
