@@ -150,6 +150,7 @@ def test_a_full_disk_names_the_file_or_folder_that_was_written(tmp_path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert disk_reason(error.value) == f"{tmp_path}/out: no space left on device"
     assert [*tmp_path.iterdir()] == []
+    assert disk_reason(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))) == "no space left on device"  # of no file
 
 
 @pytest.mark.parametrize("write", [write_text, lambda path, content: write_bytes(path, content.encode())])

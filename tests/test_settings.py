@@ -4,13 +4,13 @@ from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, model_validator
 
 from crosslens.errors import RequestError
 from crosslens.lab.presets import find_laboratory
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.probes import PROBES, find_probe
-from crosslens.settings import read_settings, replace_settings
+from crosslens.settings import Strict, read_settings, replace_settings
 from crosslens.studies.study import Data
 from crosslens.tasks import TASKS, find_task
 from crosslens.training.recipe import RECIPES
@@ -60,6 +60,25 @@ def test_first_sentences_are_one_or_two_or_all(find):
     for wrong in ("3", "0", "few"):
         with pytest.raises(RequestError, match=f"sentences={wrong}"):
             find({"sentences": wrong})
+
+
+class Span(Strict):
+    """Settings of which one limits the other, as in a plug-in."""
+
+    low: int = 1
+    high: int = 2
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Span":
+        if self.low > self.high:
+            raise ValueError("low is above high")
+        return self
+
+
+def test_settings_that_do_not_go_together_are_named_with_what_they_are_of():
+    assert replace_settings(Span(), {"low": "3", "high": "3"}, what="the probe span") == Span(low=3, high=3)
+    with pytest.raises(RequestError, match=r"^the probe span: low is above high$"):
+        replace_settings(Span(), {"low": "3"}, what="the probe span")
 
 
 def test_overrides_are_values_or_their_yaml(tmp_path):

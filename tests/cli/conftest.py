@@ -7,6 +7,8 @@ import pytest
 from ruamel.yaml import YAML
 
 import crosslens
+from crosslens.data.corpus import Corpus
+from crosslens.errors import RequestError
 from crosslens.unseen.rule import Measured, Provenance, Rule, write_rule
 from toys import SENTENCES, conllu_text
 
@@ -52,3 +54,24 @@ def imported():
     for module in pkgutil.walk_packages(crosslens.__path__, "crosslens."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+
+
+@pytest.fixture
+def handed(run, monkeypatch, imported):
+    """Run a command up to its call of a function: the arguments of that call, with the names of corpora."""
+
+    def call(function, *words):
+        calls = []
+
+        def record(*arguments, **options):
+            calls.append((arguments, options))
+            raise RequestError("called")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(function, record)
+            status, _, said = run(*words)
+        assert (status, "called" in said) == (2, True), said
+        ((arguments, options),) = calls
+        return arguments, {name: each.name if isinstance(each, Corpus) else each for name, each in options.items()}
+
+    return call

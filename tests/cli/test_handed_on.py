@@ -4,32 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from crosslens.data.corpus import Corpus
-from crosslens.errors import RequestError
 from crosslens.probes.softmax import Fit
 from crosslens.results.record import Results
 from made_records import PLAIN
-
-
-@pytest.fixture
-def handed(run, monkeypatch, imported):
-    """Run a command up to its call of a function: the arguments of that call, with the names of corpora."""
-
-    def call(function, *words):
-        calls = []
-
-        def record(*arguments, **options):
-            calls.append((arguments, options))
-            raise RequestError("called")
-
-        with monkeypatch.context() as patch:
-            patch.setattr(function, record)
-            status, _, said = run(*words)
-        assert (status, "called" in said) == (2, True), said
-        ((arguments, options),) = calls
-        return arguments, {name: each.name if isinstance(each, Corpus) else each for name, each in options.items()}
-
-    return call
 
 
 def test_compare(handed, tiny_bert):
@@ -96,16 +73,16 @@ def test_probe(handed, tiny_bert):
     assert handed("crosslens.probes.probing.probe", *asked)[1]["dev"] is None
 
 
-def test_evaluate(handed, monkeypatch):
+def test_evaluate(handed, treebanks, monkeypatch):
     monkeypatch.setattr("crosslens.training.checkpoint.load_model", lambda folder, device: (folder, device))
     asked = ("evaluate", "model", "--test", "ud/fr_pud", "--intervene", "1-2:mean", "--seed", "7", "--out", "out")
-    more = ("--device", "cpu", "--precision", "bfloat16")
+    more = ("--device", "cpu", "--precision", "bfloat16", "--data", treebanks)
     assert handed("crosslens.training.model.in_precision", *asked, *more) == ((("model", "cpu"), "bfloat16"), {})
     monkeypatch.setattr("crosslens.training.model.in_precision", lambda model, precision: (model, precision))
     (model, condition), options = handed("crosslens.training.intervene.intervene", *asked, *more)
     assert model == (("model", "cpu"), "bfloat16")
     assert condition.text == '{"mean": "1-2"}'
-    assert options == {"seed": 7, "data": None, "pretrained": None}
+    assert options == {"seed": 7, "data": str(treebanks), "pretrained": None}
 
 
 def test_finetune(handed, tiny_bert, treebanks):

@@ -47,6 +47,7 @@ def test_of_all_that_are_aligned_the_first_are_written(run, eflomal, tmp_path):
     status, _, err = run("align", "links", *files, "--sentences", "1", "--out", tmp_path / "fr.links")
     assert status == 0, err
     assert len(eflomal.given[0]) == 2
+    assert "1 sentences, 1 of 2 words of" in err
     assert (tmp_path / "fr.links").read_text() == "0-0\n"
 
 

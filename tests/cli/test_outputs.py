@@ -3,6 +3,8 @@
 import errno
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,9 @@ import torch
 import crosslens.files
 from crosslens.errors import RequestError, WorkError
 from crosslens.files import disk_reason, refuse_existing, write_finished, write_folder
-from crosslens.results.record import read_results
+from crosslens.results.record import Results, read_results
 from crosslens.training.loop import Loop, Optimiser
+from made_results import SCORES
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
@@ -139,3 +142,14 @@ def test_a_refusal_of_the_system_is_one_sentence(run, folder, treebanks, monkeyp
     status, out, err = run("transliterate", "fr.conllu", "--scheme", "letters.tsv", "--out", "x.conllu")
     assert (status, out) == (1, "")
     assert err.startswith("crosslens: fr.conllu: input/output error\n  hint: ")
+
+
+@pytest.mark.parametrize("words", [("list",), ("results", "results.csv")])
+def test_a_reader_that_has_read_enough_ends_the_command_quietly(tmp_path, words):
+    """As ``crosslens … | head`` does."""
+    Results.of(SCORES).write(tmp_path / "results.csv")
+    command = [sys.executable, "-m", "crosslens", *words]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1

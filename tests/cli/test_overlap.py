@@ -4,10 +4,15 @@ from toy_commands import rows_of
 
 
 def test_the_test_data_are_compared_with_the_training_split(run, tiny_bert):
-    status, _, said = run("overlap", tiny_bert, "--train", "ud/en_toy", "--test", "ud/en_toy,ud/fr_pud", "--out", "out")
+    words = ("overlap", tiny_bert, "--train", "ud/en_toy", "--test", "ud/en_toy,ud/fr_pud", "--out", "out")
+    status, shown, said = run(*words)
     assert status == 0, said
     rows = rows_of("out/results.csv")
     assert {(row["train"], row["corpus"]) for row in rows} == {
         ("ud/en_toy:train", "ud/en_toy:test"),
         ("ud/en_toy:train", "ud/fr_pud:test"),
     }
+    values = {(row["target"], row["corpus"], row["measure"]): f"{float(row['value']):.2f}" for row in rows}
+    lines = [line.split() for line in shown.splitlines()]
+    for names in (["en", "ud/en_toy:test"], ["fr", "ud/fr_pud:test"]):
+        assert [*names, *(values[*names, f"overlap_{unit}"] for unit in ("tokens", "types"))] in lines

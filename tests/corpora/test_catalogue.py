@@ -100,6 +100,7 @@ def test_patterns(treebanks):
     assert match_corpora("ud/*:train", data=treebanks) == ["ud/en_toy:train"]
     assert match_corpora("ud/en_*:test", data=treebanks) == ["ud/en_pud:test", "ud/en_toy:test"]
     assert match_corpora("./x.conllu", data=treebanks) == ["./x.conllu"]
+    assert match_corpora("ud/xx_toy[:5]", data=treebanks) == ["ud/xx_toy[:5]"]  # no pattern: whoever reads it looks
     assert name_split("ud/en_toy:train[:5]", "dev") == "ud/en_toy:dev"
     with pytest.raises(DataError, match="corpus 'ud/xx_"):
         match_corpora("ud/xx_*", data=treebanks)

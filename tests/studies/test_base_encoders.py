@@ -13,8 +13,11 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.models.bilstm import bilstm_digest
 from crosslens.errors import RequestError
-from crosslens.runs.run import AdaptRun, ModelRun
+from crosslens.progress import SILENT
+from crosslens.runs.corpora import Corpora
+from crosslens.runs.run import AdaptRun, ModelRun, PretrainRun
 from crosslens.runs.store import Store
+from crosslens.studies.base_encoders import BaseEncoders
 from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import read_study
@@ -118,6 +121,25 @@ def test_a_search_for_an_adapted_encoders_recipe_has_an_adapted_encoder(folder, 
     study = read(folder, tiny_bert, text="fr.txt, dev: ud/fr_pud:test", more=grid)
     labels = [each.run.label for each in plan(study, Store(folder / "runs")).runs]
     assert "adapt to fr.txt adapted seed 7" in labels
+
+
+def test_the_bilingual_encoder_of_a_study_is_adapted_and_no_other(folder):
+    shape = "{layers: 2, width: 16, heads: 2, positions: 32}"
+    (folder / "three.yaml").write_text(f"corpora: {{fr: fr.txt, en: fr.txt, de: fr.txt}}\nsteps: 4\nshape: {shape}\n")
+    study = read(folder, f"pretrain:{folder / 'three.yaml'}", more="bilingual: [en]\n")
+    store = Store(folder / "runs")
+    runs = [each.run for each in plan(study, store).runs]
+    pretrained = [run for run in runs if isinstance(run, PretrainRun) and run.partner == "en"]
+    assert [run.settings.seed for run in pretrained] == [1, 2]
+    for run in pretrained:  # as if it had run
+        store.path(run.id).mkdir()
+        described = {"identity": run.identity, "label": run.label, "encoder_digest": f"of {run.settings.seed}"}
+        (store.path(run.id) / "run.json").write_text(json.dumps(described))
+    encoders = BaseEncoders(study, store, Corpora(), None, SILENT)
+    adapted = [
+        encoders.producer_run(Condition(start="adapted"), seed, study.data.tasks["pos"]["fr"], "en") for seed in (1, 2)
+    ]
+    assert [run.base.digest for run in adapted] == ["of 1", "of 2"]
 
 
 def test_the_usual_recipe_of_a_bilstm_is_its_own(folder, tiny_bert):

@@ -3,12 +3,21 @@
 import pytest
 
 from crosslens.corpora.collection import COLLECTIONS
+from crosslens.encoders.condition import Condition
 from crosslens.report.papers import find_paper
 from crosslens.studies.data_sets import find_data
-from crosslens.studies.study import data_sets
+from crosslens.studies.study import Study, data_sets
 from crosslens.tasks import find_task
+from crosslens.training.recipe import find_recipe
 
 WU = find_data("wu2019")
+
+
+def test_models_of_artificial_languages_are_trained_with_their_recipe():
+    study, data = Study(name="mine", encoder="lab:good", data="lab"), find_data("lab")
+    recipes = {task: study.recipe_of(task, Condition(), default=data.recipe) for task in data.tasks}
+    assert "pos" in recipes
+    assert recipes == {task: find_recipe("lab", task) for task in data.tasks}
 
 
 @pytest.mark.parametrize("name", sorted(data_sets()))

@@ -194,9 +194,11 @@ def test_progress_says_how_a_run_ended(study, treebanks, tmp_path):
     *steps, end = notes()
     assert end == f"finished {asked.run.label}"
     assert steps[1].startswith(f"{asked.run.label}, fine-tuning: 1 of 6 steps, loss "), steps
-    report = []
-    run(broken(study), tmp_path, treebanks, progress=lambda update: report.append(update.note))
-    assert "failed: pos en 1 embeddings seed 1" in report
+    updates = []
+    run(broken(study), tmp_path, treebanks, progress=updates.append)
+    assert "failed: pos en 1 embeddings seed 1" in [update.note for update in updates]
+    first = next(str(update) for update in updates if update.stage == "training and evaluating")
+    assert first.startswith("training and evaluating: 1 of 3 runs")  # before another ends
 
 
 def test_a_run_that_succeeds_later_is_no_failure_any_more(study, treebanks, tmp_path, monkeypatch):

@@ -40,6 +40,9 @@ def test_the_best_of_a_grid_is_used_for_all(study, treebanks, tmp_path):
         f"pos en reference seed 1: batch={best[1]}, learning_rate={best[0]} has the best dev score,"
         f" {scores[best]:.2f} (of 4 tried)",
     )
+    assert store.collect(study.name).records["settings"].unique().to_pylist() == [
+        f"batch={best[1]} learning_rate={best[0]}"
+    ]
 
 
 def test_every_condition_can_have_a_recipe_of_its_own(study, treebanks, tmp_path):

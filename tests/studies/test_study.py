@@ -151,7 +151,7 @@ def test_norwegian_is_a_language(tmp_path):
         ("name: My Study\nencoder: e\ndata: lab\n", "study.yaml:1: name: "),
         ("name: mine\ndata: lab\n", "encoder: field required"),
         ("- a\n- b\n", "expected settings"),
-        ("name: [\n", "invalid YAML"),
+        ("name: mine\n\tseeds: 2\n", "study.yaml:2: invalid YAML"),
     ],
 )
 def test_mistakes_are_named_with_their_place(tmp_path, text, words):

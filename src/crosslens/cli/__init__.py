@@ -176,9 +176,6 @@ def main() -> None:
         if error.hint:
             click.echo(f"  hint: {_shortened(error.hint)}", err=True)
         sys.exit(2 if isinstance(error, RequestError) else 1)
-    except BrokenPipeError:  # `crosslens … | head`
-        _close_output()
-        sys.exit(1)
     except Exception as error:
         hint = "once this is mended, run the same command again; it resumes or removes what is unfinished"
         if is_exhausted(error):

@@ -19,7 +19,7 @@ def write_all_characters() -> None:
 
 def is_unicode(encoding: str | None) -> bool:
     """Whether an encoding has every character."""
-    return (encoding or "utf-8").lower().replace("_", "-").startswith("utf")
+    return (encoding or "utf-8").lower().startswith("utf")
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:

@@ -212,7 +212,7 @@ def _translations(folder: Path) -> Files:
 
 def _topic_sides(folder: Path, part: str) -> Sides:
     """The same sentences in every language. Varieties with one tag keep their codes."""
-    files = {file.parent.name: file for file in sorted((folder / "sib200").glob(f"*/{part}.tsv"))}
+    files = {file.parent.name: file for file in (folder / "sib200").glob(f"*/{part}.tsv")}
     varieties = Counter(map(language_tag, files))
     sides: Sides = {}
     for code, file in files.items():

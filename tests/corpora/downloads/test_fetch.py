@@ -66,6 +66,14 @@ def test_a_part_that_is_whole_or_too_long(server, tmp_path):
     assert (tmp_path / "y").read_bytes() == CONTENT
 
 
+def test_a_busy_server_is_asked_less_and_less_often(server, tmp_path, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(module.time, "sleep", pauses.append)
+    with pytest.raises(DownloadError, match="answered 429"):
+        fetch(f"{server.url}/status/429", tmp_path / "x", pause=3.0)
+    assert pauses == [3.0, 6.0, 12.0, 24.0]
+
+
 def test_what_keeps_breaking_is_given_up_and_kept(server, tmp_path):
     server.cuts = [10] * 9
     with pytest.raises(DownloadError, match=r"gave up after 5 tries.*resume from .*x.*part"):

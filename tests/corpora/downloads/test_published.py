@@ -109,12 +109,14 @@ def test_wikiann(server, tmp_path, top):
         f"{top}{code}.tar.gz": tar({part: f"{code}:Paris\tB-LOC\n\n" for part in ("train", "dev", "test", "extra")})
         for code in ("fr", "zh", "zh-yue", "be-x-old")
     }
-    server.files["/panx"] = zipped(archives)
+    server.files["/panx"] = zipped(archives | {f"__MACOSX/{top}._fr.tar.gz": "x", "README.md": "x"})
     get("wikiann", tmp_path, languages=["fr", "zh"], url=f"{server.url}/panx")
     assert names(tmp_path / "wikiann") == [f"{c}/{part}" for c in ("fr", "zh") for part in ("dev", "test", "train")]
     assert load_corpus("wikiann/fr:train", data=tmp_path).sentences[0].words == ("Paris",)
     get("wikiann", tmp_path, languages=["be-x-old"], url=f"{server.url}/panx")
     assert (tmp_path / "wikiann" / "be-x-old" / "test").is_file()
+    get("wikiann", tmp_path / "all", url=f"{server.url}/panx")
+    assert {name.split("/")[0] for name in names(tmp_path / "all" / "wikiann")} == {"fr", "zh", "zh-yue", "be-x-old"}
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
