@@ -172,8 +172,7 @@ def test_results_of_an_earlier_plan_are_gone_until_those_of_the_new_one_are_ther
     run(small, tmp_path, treebanks)
     files = [results_of(tmp_path), results_of(tmp_path).with_name("summary.csv")]
     before = [file.read_bytes() for file in files]
-    diverging = small.model_copy(update={"set": {**small.set, "learning_rate": 1e30}})
-    assert run(diverging, tmp_path, treebanks).failed
+    assert run(small.model_copy(update={"set": {**small.set, "learning_rate": 1e30}}), tmp_path, treebanks).failed
     assert not any(file.exists() for file in files)
     run(small, tmp_path, treebanks)
     assert [file.read_bytes() for file in files] == before
@@ -194,8 +193,7 @@ def test_progress_says_how_a_run_ended(study, treebanks, tmp_path):
     *steps, end = notes()
     assert end == f"finished {asked.run.label}"
     assert steps[1].startswith(f"{asked.run.label}, fine-tuning: 1 of 6 steps, loss "), steps
-    updates = []
-    run(broken(study), tmp_path, treebanks, progress=updates.append)
+    run(broken(study), tmp_path, treebanks, progress=(updates := []).append)
     assert "failed: pos en 1 embeddings seed 1" in [update.note for update in updates]
     first = next(str(update) for update in updates if update.stage == "training and evaluating")
     assert first.startswith("training and evaluating: 1 of 3 runs")  # before another ends
