@@ -138,8 +138,11 @@ def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
         adapt(masked_bert, "raw.txt", out)
     with pytest.raises(DataError, match="no letter of any known script"):
         adapt(tmp_path / "not loaded", {"und": Corpus((Text(("12 34",)), Text(("\ue000",))), "odd")}, out)
-    with pytest.raises(RequestError, match="one must be held out"):
+    with pytest.raises(RequestError, match="has 1 line, of which 1 must be held out"):
         adapt(tmp_path / "not loaded", {"fr": text()[:1]}, out)
+    with pytest.raises(RequestError, match="has 3 lines, of which 3 must be held out") as refused:
+        adapt(tmp_path / "not loaded", {"fr": text()[:3]}, out, settings={"held_out": 0.9})
+    assert refused.value.hint == "lower held_out"
     with pytest.raises(RequestError, match="too few for one sequence") as refused:
         adapt(masked_bert, {"fr": text(times=1)[:2]}, out, settings=Adaptation(length=60))
     assert "smaller length with --set length=NUMBER" in refused.value.hint

@@ -27,6 +27,7 @@ from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers
 from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.files import new_folder, refuse_existing, write_text
+from crosslens.formatting import counted
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.objective import (
     Batch,
@@ -227,7 +228,10 @@ def _split(corpus: Corpus, settings: Adaptation) -> tuple[list[str], list[str]]:
     lines = [item.text for item in corpus]
     count = max(1, round(settings.held_out * len(lines)))
     if count >= len(lines):
-        raise RequestError(f"{corpus.name} has only {len(lines)} line; one must be held out")
+        raise RequestError(
+            f"{corpus.name} has {counted(len(lines), 'line', 'lines')}, of which {count} must be held out",
+            hint="give more text" if count == 1 else "lower held_out",
+        )
     return lines[:-count], lines[-count:]
 
 
