@@ -15,11 +15,10 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
-from crosslens.encoders.gpu.cuda_graphs import WAITING, TrainingGraphs
+from crosslens.encoders.gpu.cuda_graphs import TrainingGraphs, can_record
 from crosslens.encoders.matmul import computed_in, inference, slowness
 from crosslens.encoders.models.language_specific import RoutedBertForMaskedLM
 from crosslens.encoders.options import Precision
-from crosslens.environment import switch
 from crosslens.errors import RequestError
 from crosslens.files import new_folder, write_text
 from crosslens.mlm.pretrain_settings import Validation
@@ -73,9 +72,8 @@ class Body:
 
     def graphs(self, *, say: Callable[[str], None]) -> TrainingGraphs | None:
         """Graphs of the passes, on a GPU, where these can be recorded and something is trained."""
-        off = self.device.type != "cuda" or switch("CROSSLENS_CUDA_GRAPHS") is False or self.name in WAITING
-        trained = any(parameter.requires_grad for parameter in self.trained.parameters())
-        return TrainingGraphs(self, say=say) if trained and not off else None
+        recordable = can_record(self.trained, self.name, self.device)
+        return TrainingGraphs(self, say=say) if recordable else None
 
 
 def prediction_loss(

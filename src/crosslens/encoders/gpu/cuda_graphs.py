@@ -66,15 +66,22 @@ class Recordable(Protocol):
 
 
 def has_graphs(encoder: Encoder) -> bool:
-    """Whether the passes of an encoder can be recorded: on a GPU, if something is trained and they never wait for it.
+    """Whether the passes of an encoder can be recorded: `can_record` holds, and no pass runs Python code of its own.
 
-    Interventions on states run Python code in every pass, and readouts may contain a BiLSTM. The variable
-    CROSSLENS_CUDA_GRAPHS=0 switches graphs off.
+    Interventions on states do in every pass, and readouts may contain a BiLSTM.
     """
-    if encoder.device.type != "cuda" or switch("CROSSLENS_CUDA_GRAPHS") is False:
+    own_code = encoder.edited or encoder.readout is not None
+    return not own_code and can_record(encoder.trained, encoder.family.name, encoder.device)
+
+
+def can_record(module: nn.Module, family: str, device: torch.device) -> bool:
+    """Whether a module's passes can be recorded: on a GPU, if something is trained and they never wait for it.
+
+    The variable CROSSLENS_CUDA_GRAPHS=0 switches graphs off.
+    """
+    if device.type != "cuda" or switch("CROSSLENS_CUDA_GRAPHS") is False or family in WAITING:
         return False
-    waits = encoder.family.name in WAITING or encoder.edited or encoder.readout is not None
-    return not waits and any(parameter.requires_grad for parameter in encoder.trained.parameters())
+    return any(parameter.requires_grad for parameter in module.parameters())
 
 
 class TrainingGraphs:
