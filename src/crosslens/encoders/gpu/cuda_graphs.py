@@ -33,7 +33,7 @@ WAITING = frozenset({"bilstm", "deberta-v2", "routed-bert", "xlm"})
 
 
 class Recordable(Protocol):
-    """What is trained from graphs: an `Encoder`, or the body of a language model."""
+    """What is trained from graphs besides an `Encoder`: the body of a language model."""
 
     @property
     def name(self) -> str:
@@ -98,7 +98,7 @@ class TrainingGraphs:
         replayed: number of batches whose states came from a graph.
     """
 
-    def __init__(self, encoder: Recordable, *, say: Callable[[str], None] = lambda line: None) -> None:
+    def __init__(self, encoder: Encoder | Recordable, *, say: Callable[[str], None] = lambda line: None) -> None:
         self.recorded = self.replayed = 0
         self._encoder, self._say = encoder, say
         self._recordable = True
@@ -160,7 +160,7 @@ class _Recording:
 
     def __init__(
         self,
-        encoder: Recordable,
+        encoder: Encoder | Recordable,
         parameters: Sequence[nn.Parameter],
         gradients: dict[nn.Parameter, torch.Tensor],
         inputs: Sequence[torch.Tensor],
