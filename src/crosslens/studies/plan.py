@@ -38,7 +38,15 @@ from crosslens.settings import replace_settings
 from crosslens.similarity.measures import DEFAULT_MEASURES
 from crosslens.studies.base_encoders import BaseEncoders
 from crosslens.studies.data_sets import find_data
-from crosslens.studies.missing import ChosenSource, Missing, MissingCorpora, find_missing, has_text, leave_out
+from crosslens.studies.missing import (
+    ChosenSource,
+    Missing,
+    MissingCorpora,
+    find_missing,
+    has_text,
+    leave_out,
+    reads_text,
+)
 from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import Task, find_task
 from crosslens.training.recipe import Recipe
@@ -251,6 +259,7 @@ class _Planner:
         """Yield all runs: those that make encoders, then comparisons and probes, then fine-tuning task by task."""
         study = self.study
         sources = self._sources()
+        self._refuse_shared_tests(sources)
         pretrained = list(self._pretrained()) if study.pretrains else []
         searched = list(self._pretrained_for_search(pretrained)) if study.pretrains else []
         producers = [*pretrained, *searched, *self._producer_runs([source for _, _, source in sources])]
@@ -263,6 +272,21 @@ class _Planner:
         ):
             if has_text(source, condition, self.absent):
                 yield from self._fine_tuning(task, name, source, condition, partner)
+
+    def _refuse_shared_tests(self, sources: list[ChosenSource]) -> None:
+        """Refuse test corpora for several encoders made from different text: records do not name the text."""
+        if not any(map(reads_text, self.conditions)):
+            return
+        tested: dict[tuple[str, str, CorpusRef], tuple[str, str]] = {}
+        for task, name, source in sources:
+            for test in self._tests(source, None) if source.text is not None else ():
+                other, text = tested.setdefault((task, source.train, test), (name, source.text))
+                if text != source.text:
+                    raise RequestError(
+                        f"{self.study.name}: {other} and {name} test encoders made from {text} and {source.text} on"
+                        f" {test.name}, and results could not tell these scores apart",
+                        hint="name this test corpus under one of them, or make a study of each",
+                    )
 
     def _fine_tuning(
         self, task: str, name: str, source: Source, condition: Condition, partner: str | None
