@@ -22,4 +22,6 @@ crosslens encoders get e5-small $trim --trim-to "head-*.txt" --out e5-few
 set +f
 crosslens adapt e5-few $texts --set epochs=4 --set batch=16 --set learning_rate=2e-3 --set freeze=0-12 --out e5-mlm
 crosslens run pos.yaml --executor serial --out runs-e5
-crosslens results runs-e5/studies/*/results.csv --parquet ../swapping-real-encoder.parquet --overwrite
+crosslens results runs-e5/studies/swap-and-revert-real-encoder/results.csv --parquet ../swapping-real-encoder.parquet --overwrite
+crosslens run added.yaml --executor serial --out runs-e5
+crosslens results runs-e5/studies/added-change-real-encoder/results.csv --parquet ../swapping-added.parquet --overwrite
