@@ -72,7 +72,7 @@ def test_out_is_never_overwritten(run, tiny_bert, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "precious").write_text("x")
     status, _, said = finetune(run, tiny_bert)
-    assert (status, "out exists already" in said) == (2, True)
+    assert (status, "out exists already" in said) == (2, True), said
     assert (tmp_path / "out" / "precious").read_text() == "x"
 
 

@@ -45,24 +45,28 @@ def test_a_table_carries_the_sentence_in_every_form_with_a_caption():
     assert with_caption(table, []) == table
 
 
+def planned(*runs, waiting=0):
+    asked = [{"run": run, "columns": {}, "questions": []} for run in runs]
+    return {"plan.json": json.dumps({"runs": dict.fromkeys(runs, "pos en"), "asked": asked, "waiting": waiting})}
+
+
 def test_an_unfinished_study_is_named_with_its_runs(tmp_path):
     store, run = Store(tmp_path / "all" / "runs"), "0" * 16
     home = store.folder / "studies" / "part"
-    plan = {"runs": {run: "pos en seed 1", "1" * 16: "pos en seed 2"}, "waiting": 0}
-    store.keep_plan("part", {"plan.json": json.dumps(plan)})
+    store.keep_plan("part", planned(run, "1" * 16))
     with store.publishing(run) as folder:
         Results.of([]).write(folder / "records.parquet")
     for path in (store.folder, store.folder.parent, home):
         assert not_evaluated([path]) == ("Unfinished study part: 1 of 2 runs done.",), path
-    store.keep_plan("part", {"plan.json": json.dumps({"runs": {run: "pos en seed 1"}, "waiting": 3})})
+    store.keep_plan("part", planned(run, waiting=3))
     assert not_evaluated([home]) == ("Unfinished study part: 1 of 1 runs done, and 3 more wait for them.",)
-    store.keep_plan("part", {"plan.json": json.dumps({"runs": {run: "pos en seed 1"}, "waiting": 0})})
+    store.keep_plan("part", planned(run))
     assert not_evaluated([store.folder]) == ()
 
 
 def test_results_of_a_finished_study_are_complete_without_their_runs(tmp_path):
     store = Store(tmp_path / "runs")
-    store.keep_plan("whole", {"plan.json": json.dumps({"runs": {"0" * 16: "pos en seed 1"}, "waiting": 0})})
+    store.keep_plan("whole", planned("0" * 16))
     home = store.folder / "studies" / "whole"
     assert not_evaluated([home])
     (home / "results.csv").write_text("")
