@@ -279,7 +279,9 @@ class _Planner:
             return
         tested: dict[tuple[str, str, CorpusRef], tuple[str, str]] = {}
         for task, name, source in sources:
-            for test in self._tests(source, None) if source.text is not None else ():
+            if source.text is None:
+                continue
+            for test in self._tests(source, None):
                 other, text = tested.setdefault((task, source.train, test), (name, source.text))
                 if text != source.text:
                     raise RequestError(
