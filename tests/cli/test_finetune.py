@@ -71,8 +71,9 @@ def test_failed_work_exits_1_and_leaves_nothing(run, tiny_bert, tmp_path):
 def test_out_is_never_overwritten(run, tiny_bert, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "precious").write_text("x")
-    status, _, said = finetune(run, tiny_bert)
-    assert (status, "out exists already" in said) == (2, True), said
+    for more, refusal in ((["--overwrite"], "out was not written by crosslens"), ([], "out exists already")):
+        status, _, said = finetune(run, tiny_bert, *more)
+        assert (status, refusal in said) == (2, True), said
     assert (tmp_path / "out" / "precious").read_text() == "x"
 
 

@@ -125,7 +125,14 @@ def _allow(context: click.Context, parameter: click.Parameter, value: Paths) -> 
         from crosslens.cli._display import say
 
         paths = (value,) if isinstance(value, str) else value
-        context.call_on_close(allow_overwriting(*paths, on_kept=say))
+        end = allow_overwriting(*paths, on_kept=say)
+        try:
+            _new(context, parameter, value)
+        except BaseException:
+            end()  # click closes no context whose options are refused
+            raise
+        context.call_on_close(end)
+        return value
     return _new(context, parameter, value)
 
 
