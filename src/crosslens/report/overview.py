@@ -10,7 +10,7 @@ from crosslens.report.blocks import Block
 from crosslens.report.findings import Effect, Estimate, effects, headline, metric_name, task_name
 from crosslens.results.cells import Key
 from crosslens.results.record import Results
-from crosslens.similarity.transfer_gap import Correlated, Layers, available_correlations
+from crosslens.similarity.transfer_gap import Correlated, Layers, correlations
 
 
 def overviews(block: Block, *, names: Mapping[Key, str], correlated: Sequence[Correlated]) -> list[dict[str, Any]]:
@@ -33,7 +33,7 @@ def overviews(block: Block, *, names: Mapping[Key, str], correlated: Sequence[Co
 def transfer_correlations(results: Results, *, layers: Layers = "mean") -> list[Correlated]:
     """Correlate transfer gap and CKA of pretrained encoders, where the results hold both."""
     try:
-        correlated = available_correlations(results, layers=layers)
+        correlated = correlations(results, layers=layers)
     except RequestError:
         return []
     return [each for each in correlated if each.state == "pretrained"]
