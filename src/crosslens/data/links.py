@@ -73,7 +73,8 @@ def read_line(text: str, source: Sentence, target: Sentence, *, file: str, line:
 def align_words(source: Corpus, target: Corpus) -> Links:
     """Align the words of parallel sentences with eflomal (Östling & Tiedemann 2016), in both directions.
 
-    Links are those of both directions, so that each word has at most one. eflomal samples without a seed. For reproducible results, keep the links in a file.
+    Links that both directions have are returned, at most one a word. eflomal samples without a seed. For reproducible
+    results, keep the links in a file.
 
     Raises:
         RequestError: if eflomal is not installed, or the numbers of sentences differ.

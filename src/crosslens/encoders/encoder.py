@@ -278,7 +278,7 @@ class Encoder:
             "state": "fine-tuned" if self.task else untrained,
         }
 
-    @cached_property
+    @property
     def capacity(self) -> int:
         """Maximum subwords of an input, special tokens included."""
         config = self.model.config

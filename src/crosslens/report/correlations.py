@@ -121,9 +121,7 @@ def overlap(results: Results) -> list[Table]:
     Raises:
         RequestError: as `correlations`.
     """
-    correlated = correlations(
-        results, measures=list(OVERLAPS), coefficient="pearson", outcome="score", required=False
-    )
+    correlated = correlations(results, measures=list(OVERLAPS), coefficient="pearson", outcome="score", required=False)
     if not correlated:
         return []
     notes = Notes()

@@ -186,14 +186,12 @@ def _refuse_changed_translations(question: PatchedScore, corpora: Corpora) -> No
 
 
 def _probe(subject: Subject, question: ProbeQuestion, corpora: Corpora) -> Results:
-    refs = {"train": question.train, "test": question.test} | ({"dev": question.dev} if question.dev else {})
-    splits = {split: corpora.planned(ref, split=split) for split, ref in refs.items()}
     return probe(
         subject.encoder,
         find_probe(question.name, question.settings),
-        train=splits["train"],
-        test=splits["test"],
-        dev=splits.get("dev"),
+        train=corpora.planned(question.train, split="train"),
+        test=corpora.planned(question.test, split="test"),
+        dev=corpora.planned(question.dev, split="dev") if question.dev else None,
         how=Fit(inputs=question.inputs),
         seed=question.seed,
     ).results

@@ -178,8 +178,8 @@ def correlations(
         One correlation for each task, source, encoder, state, measure and layer.
 
     Raises:
-        RequestError: for an unknown confound; if there is nothing to correlate, and it is ``required``; if every task and
-            source has too few languages, several corpora or splits of one language, or records without a confound.
+        RequestError: for an unknown confound; if there is nothing to correlate, and it is ``required``; if every task
+            and source has too few languages, several corpora or splits of one language, or records without a confound.
 
     Examples:
         >>> languages = ("en", "ar", "de", "es", "fi", "fr", "hi", "ru", "zh")

@@ -18,8 +18,8 @@ import torch
 from torch import nn
 
 from crosslens.digests import stream_seed
+from crosslens.encoders.gpu.cuda_graphs import records
 from crosslens.encoders.gpu.update_graph import UpdateGraph
-from crosslens.environment import switch
 from crosslens.errors import RequestError, TrainingError
 from crosslens.files import is_refusal, write_bytes
 from crosslens.memory_errors import is_exhausted
@@ -152,7 +152,7 @@ class Loop(Generic[Item]):
         """
         device = self._parameters[0].device
         devices = [device] if device.type == "cuda" else []
-        if devices and self._processes.size == 1 and switch("CROSSLENS_CUDA_GRAPHS") is not False:
+        if self._processes.size == 1 and records(device):
             self._on_gpu = UpdateGraph(self._adamw, clip=self.settings.clip, device=device)
         last = self.settings.steps if until is None else min(until, self.settings.steps)
         with torch.random.fork_rng(devices=devices):
