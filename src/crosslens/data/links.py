@@ -46,10 +46,6 @@ def as_text(links: Links) -> str:
 def read_line(text: str, source: Sentence, target: Sentence, *, file: str, line: int) -> frozenset[tuple[int, int]]:
     """Read the links of one sentence pair.
 
-    Args:
-        file: name of the file, for errors.
-        line: number of the line, from 1.
-
     Raises:
         DataError: if a link is malformed or out of range.
     """

@@ -448,7 +448,6 @@ def layer_outputs(
     has passed a final normalisation, so that it is not comparable with lower layers.
 
     Args:
-        encoder: encoder in training or evaluation mode, as needed.
         ids: as in `Encoder.states`.
         mask: as in `Encoder.states`.
         segments: as in `Encoder.states`.

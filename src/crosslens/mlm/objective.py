@@ -39,8 +39,6 @@ class Body:
     """The encoder or decoder of a language model, without its head, as `TrainingGraphs` records it.
 
     Attributes:
-        model: the language model.
-        precision: number format of the computation.
         capacity: 0: sequences are read as they are.
         padding: not used.
     """
@@ -82,9 +80,6 @@ def prediction_loss(
     """Return the summed cross-entropy and the number of the predicted subwords of a batch.
 
     Args:
-        model: the language model.
-        batch: the sequences.
-        precision: number format of the computation.
         graphs: graphs of the model's `Body`; None: it is computed without.
     """
     language, wanted, ids, predicted = batch
@@ -162,9 +157,6 @@ class Best:
         """Update after an evaluation: the better of the two, or the latest without selection.
 
         Args:
-            step: number of steps so far.
-            measured: each language's perplexity.
-            model: model with the current weights.
             select: language whose perplexity selects; ``mean``: the geometric mean; None: no selection.
         """
         if select is None:
@@ -200,12 +192,10 @@ def train_language_model(
     """Train a language model in place, resuming from its checkpoint if there is one.
 
     Args:
-        loop: training loop with the optimiser.
         batches: step, counted from 0 -> its micro-batches.
         partial: folder of the checkpoint, reserved with `claim`.
         unseen: held-out batches of each language.
         validation: settings of evaluation, selection and early stopping; None: none.
-        precision: number format of the computation.
         save_every: steps between checkpoints.
         stage: name of the training in progress reports.
         note: loss -> text for progress reports.

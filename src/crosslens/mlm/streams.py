@@ -141,8 +141,6 @@ def cut_streams(
     """Cut text into sequences, and sample a language for each step (Conneau, Wu et al. 2020, section 3).
 
     Args:
-        text: language -> lines.
-        tokenizers: language -> tokenizer, from `make_vocabularies`.
         length: subwords per sequence, special tokens included.
         exponent: languages are sampled in proportion to their number of sequences to this power.
         seed: random seed for language sampling and the order of sequences.
@@ -208,15 +206,12 @@ def _require_known(language: str, ids: Iterable[int], tokenizer: PreTrainedToken
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masker:
-    """Random masking of subwords (Devlin et al. 2019), sparing special tokens.
+    """Random masking of subwords, sparing special tokens, with the fractions of `pretrain_settings.Masking`.
 
     Attributes:
         mask: id of the mask token.
         specials: ids of special tokens, which are neither predicted nor inserted.
         ordinary: all other ids.
-        share: fraction of the subwords to predict.
-        masked: fraction of those replaced by the mask token.
-        replaced: fraction of those replaced by a random subword; the remaining ones are unchanged.
     """
 
     mask: int

@@ -61,8 +61,6 @@ def answers(
     """Answer questions about a model or encoder, in groups that are computed together.
 
     Args:
-        questions: the questions, without duplicates.
-        corpora: loads and caches corpora.
         note: called with a log line after each step.
 
     Yields:

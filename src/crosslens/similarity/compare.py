@@ -165,12 +165,8 @@ def select_sentences(
 
     Args:
         corpus: parallel sentences, or the name of a corpus; only the languages of the pairs are loaded.
-        pairs: language pairs.
         measures: measures to compute, each of which needs some number of items.
         interval: intervals to compute: the jackknife needs more items, because it leaves some out.
-        original: keep only PUD sentences originally written in this language.
-        sentences: keep only this many sentences, from the start.
-        data: folder searched first for a named corpus.
 
     Raises:
         RequestError: for an invalid pair, or fewer items than a measure needs, or than the jackknife needs.

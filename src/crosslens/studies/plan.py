@@ -114,7 +114,6 @@ def plan(
     The encoder and the corpora are loaded, because run ids depend on their content and not on their names.
 
     Args:
-        store: the folder of runs.
         cache: folder of encoders pretrained on artificial languages; None: the user's cache.
         skip_missing: whether to leave out targets, sources, probes and similarity whose corpora are missing, instead of
             refusing the study. The ids of the other runs do not change.
@@ -141,8 +140,6 @@ def unfinished(store: Store, asked: tuple[Asked, ...], *, models: bool = False) 
     """Return the unfinished runs, each once, with the questions that the store has no answers to.
 
     Args:
-        store: the folder of runs.
-        asked: runs with their questions.
         models: whether the fine-tuned models are to be kept.
     """
     missing = (store.missing(planned, models=models) for planned in merged(asked))

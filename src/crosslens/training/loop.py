@@ -93,8 +93,6 @@ class Loop(Generic[Item]):
 
     Args:
         module: the module to train; `save` writes its `trained_weights`.
-        groups: parameter groups from `parameter_groups`.
-        optimiser: settings of the optimiser.
         seed: dropout depends on ``(seed, step)``, and on the rank where there are several processes, so a resumed run
             draws the same masks. Other micro-batches draw other masks.
         identity: digest of the run; `load` rejects the state of a different run.

@@ -105,13 +105,7 @@ class TrainingGraphs:
         self._anchor = torch.zeros((), device=encoder.device, requires_grad=True)
 
     def __call__(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None = None) -> torch.Tensor:
-        """Compute ``(windows, length, output width)`` float32, as `Encoder.states` does.
-
-        Args:
-            ids: ``(windows, length)`` int64 subword ids.
-            mask: ``(windows, length)`` int64, 0 for padding.
-            segments: ``(windows, length)`` int64, or None.
-        """
+        """Compute ``(windows, length, output width)`` float32, as `Encoder.states` does."""
         length = ids.shape[1]
         missing = min(-length % MULTIPLE, max(0, self._encoder.capacity - length))
         inputs = [functional.pad(ids, (0, missing), value=self._encoder.padding), functional.pad(mask, (0, missing))]

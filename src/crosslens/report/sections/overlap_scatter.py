@@ -25,7 +25,6 @@ def overlap_scatter(results: Results, blocks: Sequence[Block]) -> list[Section]:
     """Make Figure 3 of Wu & Dredze (2019) for each task, where the results hold scores and overlaps.
 
     Args:
-        results: scores and overlaps of reference models.
         blocks: tables of scores on the page, in their order; charts show with the table of their scores.
     """
     correlated: list[Correlated] = []

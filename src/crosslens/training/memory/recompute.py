@@ -20,9 +20,6 @@ def recomputed(encoder: Encoder) -> Iterator[None]:
 
     Training takes about a third longer. Gradients are the same up to rounding, with the same dropout masks.
 
-    Args:
-        encoder: its layers compute again what the backward pass needs.
-
     Raises:
         RequestError: for an architecture whose layers are not one module each.
     """
