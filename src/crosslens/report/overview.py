@@ -26,8 +26,8 @@ def overviews(block: Block, *, names: Mapping[Key, str], correlated: Sequence[Co
         profile of changes in layer order with half widths of 95 % confidence intervals over seeds.
     """
     known = effects(block.results)
-    correlations = [each for each in correlated if _same_models(each, block)] if len(known) == 1 else []
-    return [_overview(effect, names, correlations[0] if correlations else None) for effect in known]
+    of_block = [each for each in correlated if _same_models(each, block)] if len(known) == 1 else []
+    return [_overview(effect, names, of_block[0] if of_block else None) for effect in known]
 
 
 def transfer_correlations(results: Results, *, layers: Layers = "mean") -> list[Correlated]:
