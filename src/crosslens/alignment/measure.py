@@ -97,11 +97,11 @@ def word_translation(
         coverage = round(100 * len(queries) / len(test.translations), 1)
         tags = {"pairs": len(pairs), "coverage": coverage, "candidates": len(columns), **count_shared(train, learnt)}
         left, into = (list(side) for side in zip(*pairs, strict=True))
-        stage, fitted = _stage("translating words", untrained_seed), chosen if untrained_seed is None else ()
+        stage, wanted = _stage("translating words", untrained_seed), chosen if untrained_seed is None else ()
         for place, layer in enumerate(first.layers):
             listener.report(stage, place, len(first.layers), "layers")
             x, y = first.vectors[place], second.vectors[place]
-            for named in fit_rotations(x[left], y[into], mapping=mapping, baselines=fitted, seeds=baseline_seeds):
+            for named in fit_rotations(x[left], y[into], mapping=mapping, baselines=wanted, seeds=baseline_seeds):
                 moved = named.rotation(x)
                 ranking = ranked(
                     moved[queries],
@@ -219,11 +219,11 @@ def sentence_retrieval(
                 sides.append(represent(encoder, parallel[language]).vectors)
         listener.report(stage, len(sides), 4, "corpora")
         tags = {"pairs": len(learnt), "candidates": len(test), **count_shared(train, learnt)}
-        stage, fitted = _stage("retrieving translations", untrained_seed), chosen if untrained_seed is None else ()
+        stage, wanted = _stage("retrieving translations", untrained_seed), chosen if untrained_seed is None else ()
         for place, read in enumerate(paired):
             listener.report(stage, place, len(paired), "layers")
             train_x, train_y, test_x, test_y = (side[layer] for side, layer in zip(sides, read * 2, strict=True))
-            for named in fit_rotations(train_x, train_y, mapping=mapping, baselines=fitted, seeds=baseline_seeds):
+            for named in fit_rotations(train_x, train_y, mapping=mapping, baselines=wanted, seeds=baseline_seeds):
                 x, y = named.rotation(test_x), named.rotation.target(test_y)
                 for queries, candidates, encoders, languages, layers_read in (
                     (x, y, (first, second), pair, read),

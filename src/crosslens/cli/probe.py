@@ -92,7 +92,9 @@ def command(
         probed = probing.probe(
             loaded,
             chosen,
-            **splits,
+            train=splits["train"],
+            test=splits["test"],
+            dev=splits.get("dev"),
             how=Fit(inputs=inputs),
             last_layer=last_layer,
             seed=seed,

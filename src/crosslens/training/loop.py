@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from crosslens.digests import stream_seed
-from crosslens.encoders.gpu.cuda_graphs import records
+from crosslens.encoders.gpu.cuda_graphs import uses_graphs
 from crosslens.encoders.gpu.update_graph import UpdateGraph
 from crosslens.errors import RequestError, TrainingError
 from crosslens.files import is_refusal, write_bytes
@@ -150,7 +150,7 @@ class Loop(Generic[Item]):
         """
         device = self._parameters[0].device
         devices = [device] if device.type == "cuda" else []
-        if self._processes.size == 1 and records(device):
+        if self._processes.size == 1 and uses_graphs(device):
             self._on_gpu = UpdateGraph(self._adamw, clip=self.settings.clip, device=device)
         last = self.settings.steps if until is None else min(until, self.settings.steps)
         with torch.random.fork_rng(devices=devices):

@@ -68,12 +68,12 @@ def has_graphs(encoder: Encoder) -> bool:
 
 
 def can_record(module: nn.Module, family: str, device: torch.device) -> bool:
-    """Whether a module's passes can be recorded: `records` holds, something is trained, and they never wait for it."""
+    """Whether a module's passes can be recorded: `uses_graphs`, something is trained, and no pass waits."""
     trained = any(parameter.requires_grad for parameter in module.parameters())
-    return records(device) and trained and family not in WAITING
+    return uses_graphs(device) and trained and family not in WAITING
 
 
-def records(device: torch.device) -> bool:
+def uses_graphs(device: torch.device) -> bool:
     """Whether work on a device is recorded: on a GPU, unless CROSSLENS_CUDA_GRAPHS=0 switches graphs off."""
     return device.type == "cuda" and switch("CROSSLENS_CUDA_GRAPHS") is not False
 
