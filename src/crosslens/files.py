@@ -141,10 +141,6 @@ def is_refusal(error: BaseException) -> bool:
 def write_finished(path: str | Path, write: Callable[[Path], None]) -> None:
     """Write finished work, and if that fails, write it to a temporary folder instead, so that it is not lost.
 
-    Args:
-        path: new file or folder.
-        write: function that writes to the path that it is given.
-
     Raises:
         WorkError: if writing to ``path`` failed; the message names the other folder.
     """

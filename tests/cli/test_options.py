@@ -30,7 +30,8 @@ def test_results_are_replaced_when_asked(run, tiny_bert, tmp_path):
     assert status == 0, err
     assert set(targets(tmp_path)) == {"en"}
     assert not [path for path in tmp_path.iterdir() if "unfinished" in path.name]
-    assert overlap(run, tiny_bert, "ud/fr_pud")[0] == 2  # the next command does not overwrite
+    for refused in ([], ["--overwrite", "--data", "nowhere"], []):  # the next command does not overwrite
+        assert overlap(run, tiny_bert, "ud/fr_pud", *refused)[0] == 2
 
 
 def test_a_model_and_a_file_are_replaced(run, tiny_bert, tmp_path):

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.links import align_words, as_text, one_to_one, read_links, symmetrised
+from crosslens.data.links import align_words, as_text, one_to_one, read_links
 from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError, RequestError
 
@@ -66,8 +66,6 @@ def test_both_directions_of_the_aligner_are_joined(eflomal):
     loud = corpus("The CAT", "a b c")
     assert align_words(loud, FR) == (frozenset({(0, 0)}), frozenset({(2, 0)}))
     assert eflomal.given == (["the cat\n", "a b c\n"], ["le chat\n", "d e\n"], True)
-    grown = align_words(loud, FR, symmetry="grow-diag-final-and")
-    assert grown == (frozenset({(0, 0), (1, 1)}), frozenset({(2, 0), (1, 1)}))
     with pytest.raises(RequestError, match="not parallel: en has 2 sentences, fr 1"):
         align_words(EN, FR[:1])
 
@@ -84,51 +82,6 @@ def test_without_the_aligner_its_extra_is_named(monkeypatch):
         align_words(EN, FR)
     assert "pip install 'crosslens[align]'" in str(refused.value.hint)
     assert "`align transfer` (--links FILE) and patch (links=FILE)" in str(refused.value.hint)  # `align links` has none
-
-
-@pytest.mark.parametrize("step", [step for step in itertools.product((-1, 0, 1), repeat=2) if any(step)])
-def test_links_grow_to_each_of_the_eight_neighbours_and_no_farther(step):
-    """One word of the neighbour is linked elsewhere already, so that nothing but growing adds it."""
-    (i, j), core = (5 + step[0], 5 + step[1]), {(5, 5)}
-    if all(step):
-        core.add((i, 20))
-    expected = frozenset({*core, (i, j)})
-    for forward, backward in ((expected, frozenset(core)), (frozenset(core), expected)):
-        assert symmetrised(forward, backward, "grow-diag-final-and") == expected
-    (i, j), core = (5 + 2 * step[0], 5 + 2 * step[1]), frozenset({(5, 5), (5 + 2 * step[0], 20)})
-    assert symmetrised(core | {(i, j)}, core, "grow-diag-final-and") == core
-
-
-def test_links_grow_as_long_as_there_are_neighbours():
-    """Against the order in which they are looked at, one a round; at the end, words that have no link get one."""
-    chain = frozenset((i, 9) for i in range(10))
-    assert symmetrised(chain, frozenset({(9, 9)}), "grow-diag-final-and") == chain
-    core, lone, near = frozenset({(0, 0)}), frozenset({(4, 4), (4, 5)}), frozenset({(7, 0), (0, 7)})
-    for forward, backward in ((core | lone | near, core), (core, core | lone | near)):
-        assert symmetrised(forward, backward, "grow-diag-final-and") == core | {(4, 4)}
-    assert symmetrised(core | {(4, 4)}, core | {(4, 5)}, "grow-diag-final-and") == core | {(4, 4)}
-    assert symmetrised(core | {(4, 5)}, core | {(4, 4)}, "grow-diag-final-and") == core | {(4, 5)}
-
-
-def test_symmetry_lies_between_intersection_and_union():
-    pairs = list(itertools.product(range(3), range(2)))
-    for size in range(4):
-        for chosen in itertools.combinations(pairs, size):
-            forward, backward = frozenset(chosen), frozenset(pairs[:4])
-            both = symmetrised(forward, backward, "intersection")
-            grown = symmetrised(forward, backward, "grow-diag-final-and")
-            assert both == forward & backward
-            assert both <= grown <= forward | backward
-
-
-def test_grow_diag_final_and_by_hand():
-    forward, backward = frozenset({(0, 0), (1, 1), (3, 3)}), frozenset({(0, 0), (2, 1), (1, 0)})
-    # Next to (0, 0) come (1, 0), whose first word is free, and (1, 1), whose second is; next to (1, 1) comes (2, 1),
-    # whose first word is free; (3, 3) is next to none, and both of its words are free at the end.
-    expected = {(0, 0), (1, 0), (1, 1), (2, 1), (3, 3)}
-    assert symmetrised(forward, backward, "grow-diag-final-and") == expected
-    taken = frozenset({(0, 0), (1, 1)})  # (0, 1) is next to both, and has no free word
-    assert symmetrised(taken, taken | {(0, 1)}, "grow-diag-final-and") == taken
 
 
 def test_one_to_one_leaves_out_words_with_two_links():

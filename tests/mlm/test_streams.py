@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from crosslens.errors import RequestError
+from crosslens.mlm.pretrain_settings import Masking
 from crosslens.mlm.streams import Masker, cut_stream, cut_streams, sort_lines
 from crosslens.mlm.vocabulary import VOCABULARIES
 from toys import SENTENCES
@@ -39,7 +40,7 @@ def test_masking_hides_the_shares_asked_for_and_never_a_special():
     generator = np.random.default_rng(0)
     ids = np.full((200, 50), tokenizer.convert_tokens_to_ids("▁the"))
     ids[:, 0] = tokenizer.cls_token_id
-    shown, chosen = Masker.of(tokenizer, share=0.2, masked=0.7, replaced=0.2).hide(ids, generator)
+    shown, chosen = Masker.of(tokenizer, Masking(share=0.2, masked=0.7, replaced=0.2)).hide(ids, generator)
     n = chosen[:, 1:].sum()
     assert not chosen[:, 0].any()
     assert abs(n / 9800 - 0.2) < 0.02
@@ -49,7 +50,7 @@ def test_masking_hides_the_shares_asked_for_and_never_a_special():
     assert abs(masked - 0.7) < 0.04
     assert abs(same - 0.1) < 0.03
     assert not np.isin(shown[chosen], [i for i in tokenizer.all_special_ids if i != tokenizer.mask_token_id]).any()
-    _, one = Masker.of(tokenizer, share=0.0001, masked=0.8, replaced=0.1).hide(ids[:1, :3], generator)
+    _, one = Masker.of(tokenizer, Masking(share=0.0001, masked=0.8, replaced=0.1)).hide(ids[:1, :3], generator)
     assert one.sum() == 1
 
 
@@ -138,7 +139,9 @@ def test_a_stream_marks_the_end_of_every_line():
 def test_unknown_words_are_neither_predicted_nor_hidden():
     tokenizer = VOCABULARIES["words"](SENTENCES["en"], size=60, positions=24)
     ids = np.asarray([tokenizer(["the cat zzz"] * 50, add_special_tokens=False)["input_ids"]])[0]
-    shown, chosen = Masker.of(tokenizer, share=0.9, masked=0.8, replaced=0.2).hide(ids, np.random.default_rng(0))
+    shown, chosen = Masker.of(tokenizer, Masking(share=0.9, masked=0.8, replaced=0.2)).hide(
+        ids, np.random.default_rng(0)
+    )
     unknown = ids == tokenizer.unk_token_id
     assert unknown.sum() == 50
     assert not chosen[unknown].any()

@@ -6,7 +6,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.record import Record, Results
 from crosslens.similarity.correlate import correlate
-from crosslens.similarity.transfer_gap import _gaps, _means, _reference, available_correlations, correlations
+from crosslens.similarity.transfer_gap import _gaps, _means, _reference, correlations
 
 LANGUAGES = ["de", "fr", "hi", "it", "ja", "ru", "tr", "zh"]
 SCORES = dict(zip(LANGUAGES, [90, 88, 70, 89, 55, 80, 65, 60], strict=True))
@@ -213,10 +213,10 @@ def test_scores_without_similarities_need_no_gap(records):
     """The gap of a language with two corpora is undefined, which matters only where something is correlated with it."""
     double = [score("de", 90.0, corpus="ud/de_pud:test"), score("de", 99.0, corpus="ud/de_gsd:test")]
     scores = Results.of([score("en", 96.0), *double])
-    assert available_correlations(scores) == []
+    assert correlations(scores, required=False) == []
     similar = Results.of([similarity(target, value) for target, value in SIMILAR.items()])
     with pytest.raises(RequestError, match="gap to de needs a single corpus"):
-        available_correlations(scores + similar)
+        correlations(scores + similar, required=False)
 
 
 def test_a_bilingual_encoders_gap_is_within_the_encoder():

@@ -182,39 +182,6 @@ def test_labels():
     assert Condition().label == "reference"
 
 
-def test_sources_that_share_their_training_data_share_their_reference(folder, tiny_bert):
-    """Zero-shot from one treebank to two languages, the encoder adapted to each: both are compared with one run."""
-    (folder / "en.txt").write_text("\n".join(SENTENCES["en"] * 20) + "\n", "utf-8")
-    (folder / "two.yaml").write_text(
-        f"""
-name: two
-encoder: {tiny_bert}
-data:
-  recipe: small
-  tasks:
-    pos:
-      to-fr: {{train: ud/en_toy, tests: [ud/fr_pud], text: fr.txt}}
-      to-en: {{train: ud/en_toy, tests: [ud/en_pud], text: en.txt}}
-set: {{batch: 3, epochs: 1}}
-conditions: [none, {{start: adapted}}]
-adaptation: {{epochs: 1, length: 16}}
-seeds: 1
-""",
-        "utf-8",
-    )
-    study, store = read_study(folder / "two.yaml"), Store(folder / "runs")
-    run_study(study, store.folder, executor="serial")
-    assert len(store.ids()) == 2 + 1 + 2
-    summary = pd.read_csv(folder / "runs" / "studies" / "two" / "summary.csv")
-    assert sorted(summary["source"]) == ["to-en", "to-en", "to-fr", "to-fr"]
-    (note,) = plan(study, store).notes
-    assert note == (
-        "pos: these sources have the same training data and share their runs: to-fr (ud/en_toy:train), to-en"
-        " (ud/en_toy:train)"
-    )
-    assert summary[summary["label"] == "adapted"]["delta"].notna().all()
-
-
 def test_a_bilstm_is_made_of_the_sentences_that_it_is_trained_on(folder, tiny_bert):
     """Its vocabulary does not depend on sentences that the limit leaves out."""
     read(folder, tiny_bert)

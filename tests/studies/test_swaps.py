@@ -81,21 +81,3 @@ def test_a_swap_without_raw_text_is_refused(folder, tiny_bert):
 def test_other_swaps_are_refused(folder, tiny_bert, condition, reason):
     with pytest.raises(RequestError, match=reason):
         swap_study(folder, tiny_bert, "none", condition)
-
-
-def test_one_test_corpus_for_encoders_of_several_languages_is_refused(folder, tiny_bert):
-    """Its scores would have the same names; without such a condition, the sources share their runs and scores."""
-    for language in ("en", "fr"):
-        (folder / f"{language}.txt").write_text("\n".join(SENTENCES[language] * 20) + "\n", "utf-8")
-    shared = SWAP.replace("tests: [ud/fr_pud]", "tests: [ud/fr_pud, ud/en_pud]")
-    for keys, refused in (({"swap": "1", "swap_from": "adapted"}, True), ({"start": "adapted"}, True), ({}, False)):
-        text = shared.format(encoder=tiny_bert, conditions=json.dumps(["none", *([keys] if keys else [])]))
-        (folder / "swap.yaml").write_text(text, "utf-8")
-        study = read_study(folder / "swap.yaml")
-        if not refused:
-            assert len(plan(study, Store(folder / "runs")).runs) == 1
-            continue
-        with pytest.raises(
-            RequestError, match=r"to-fr and to-en test encoders made from .*fr\.txt and .*en\.txt on ud/en_pud"
-        ):
-            plan(study, Store(folder / "runs"))

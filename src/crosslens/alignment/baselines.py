@@ -50,9 +50,6 @@ def choose_baselines(names: Sequence[str], *, mapping: Mapping) -> tuple[Baselin
 
     Without a mapping, only ``untrained`` applies.
 
-    Args:
-        mapping: mapping of the measurement.
-
     Raises:
         RequestError: for an unknown baseline.
 

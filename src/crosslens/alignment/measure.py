@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence, Sized
 from functools import partial
+from itertools import chain
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -80,9 +81,49 @@ def word_translation(
     """
     chosen = choose_baselines(baselines, mapping=mapping)
     listener = listening(progress)
-    records = _translated(source, target, train, test, mapping, method, chosen, baseline_seeds, None, listener)
-    for seed, first, second in untrained if "untrained" in chosen else ():
-        records += _translated(first, second, train, test, mapping, method, (), (), seed, listener)
+    described = _described(train, test, [digest([list(pair) for pair in each.pairs]) for each in (train, test)])
+    records: list[Record] = []
+    for untrained_seed, first, second in chain([(None, source, target)], untrained if "untrained" in chosen else ()):
+        refuse_different_shapes(
+            *((space.name, (space.vectors.shape[0], space.vectors.shape[2])) for space in (first, second))
+        )
+        rows, columns = first.places(), second.places()
+        learnt = train if mapping == "identity" else _untested_words(train, test)
+        pairs = _pairs(learnt, rows, columns, first, second)
+        answers: dict[int, set[int]] = {}
+        for i, j in _pairs(test, rows, columns, first, second):
+            answers.setdefault(i, set()).add(j)
+        queries, right = list(answers), list(answers.values())
+        coverage = round(100 * len(queries) / len(test.translations), 1)
+        tags = {"pairs": len(pairs), "coverage": coverage, "candidates": len(columns), **count_shared(train, learnt)}
+        left, into = (list(side) for side in zip(*pairs, strict=True))
+        stage, wanted = _stage("translating words", untrained_seed), chosen if untrained_seed is None else ()
+        for place, layer in enumerate(first.layers):
+            listener.report(stage, place, len(first.layers), "layers")
+            x, y = first.vectors[place], second.vectors[place]
+            for named in fit_rotations(x[left], y[into], mapping=mapping, baselines=wanted, seeds=baseline_seeds):
+                moved = named.rotation(x)
+                ranking = ranked(
+                    moved[queries],
+                    named.rotation.target(y),
+                    among=moved,
+                    method=method,
+                    best=max(AT),
+                    progress=partial(_report_words, listener, stage, (place, len(first.layers)), named.name),
+                )
+                records += _records(
+                    {f"precision@{at}": hits(ranking, right, at=at) for at in AT},
+                    described,
+                    tags,
+                    sides=(first, second),
+                    languages=(first.language, second.language),
+                    layers={"layer": layer},
+                    level="words",
+                    mapping=named.name,
+                    method=method,
+                    seed=named.seed if untrained_seed is None else untrained_seed,
+                )
+        listener.report(stage, len(first.layers), len(first.layers), "layers")
     return Results.of(records)
 
 
@@ -101,67 +142,6 @@ def refuse_different_shapes(source: tuple[str, tuple[int, int]], target: tuple[s
             if source[1][1] == target[1][1]
             else None,
         )
-
-
-def _translated(
-    source: WordVectors,
-    target: WordVectors,
-    train: Dictionary,
-    test: Dictionary,
-    mapping: Mapping,
-    method: Method,
-    baselines: Sequence[Baseline],
-    baseline_seeds: Sequence[int],
-    untrained_seed: int | None,
-    listener: Progress,
-) -> list[Record]:
-    """Records of one pair of word vectors, trained or untrained."""
-    refuse_different_shapes(
-        *((space.name, (space.vectors.shape[0], space.vectors.shape[2])) for space in (source, target))
-    )
-    rows, columns = source.places(), target.places()
-    learnt = train if mapping == "identity" else _untested_words(train, test)
-    pairs = _pairs(learnt, rows, columns, source, target)
-    answers: dict[int, set[int]] = {}
-    for i, j in _pairs(test, rows, columns, source, target):
-        answers.setdefault(i, set()).add(j)
-    queries = list(answers)
-    right = [answers[i] for i in queries]
-    asked = len(test.translations)
-    train_digest, test_digest = (digest([list(pair) for pair in each.pairs]) for each in (train, test))
-    described = {"corpus": test.name, "corpus_digest": test_digest, "train": train.name, "train_digest": train_digest}
-    tags = {"pairs": len(pairs), "coverage": round(100 * len(queries) / asked, 1), "candidates": len(columns)}
-    tags |= count_shared(train, learnt)
-    left, into = (list(side) for side in zip(*pairs, strict=True))
-    records = []
-    stage = _stage("translating words", untrained_seed)
-    for place, layer in enumerate(source.layers):
-        listener.report(stage, place, len(source.layers), "layers")
-        x, y = source.vectors[place], target.vectors[place]
-        for named in fit_rotations(x[left], y[into], mapping=mapping, baselines=baselines, seeds=baseline_seeds):
-            moved = named.rotation(x)
-            ranking = ranked(
-                moved[queries],
-                named.rotation.target(y),
-                among=moved,
-                method=method,
-                best=max(AT),
-                progress=partial(_report_words, listener, stage, (place, len(source.layers)), named.name),
-            )
-            records += _records(
-                {f"precision@{at}": hits(ranking, right, at=at) for at in AT},
-                described,
-                tags,
-                sides=(source, target),
-                languages=(source.language, target.language),
-                layers={"layer": layer},
-                level="words",
-                mapping=named.name,
-                method=method,
-                seed=_either(untrained_seed, named.seed),
-            )
-    listener.report(stage, len(source.layers), len(source.layers), "layers")
-    return records
 
 
 def sentence_retrieval(
@@ -222,68 +202,48 @@ def sentence_retrieval(
     paired = pair_layers(source, target, layers=layers)
     chosen = choose_baselines(baselines, mapping=mapping)
     listener = listening(progress)
-    records = _retrieved(
-        source, target, train, test, pair, paired, mapping, method, chosen, baseline_seeds, None, listener
+    described = _described(
+        train, test, [digest([each[language].digest for language in pair]) for each in (train, test)]
     )
-    for seed in baseline_seeds if "untrained" in chosen else ():
-        encoders = untrained_pair(source, target, seed=seed)
-        records += _retrieved(*encoders, train, test, pair, paired, mapping, method, (), (), seed, listener)
-    return Results.of(records)
-
-
-def _retrieved(
-    source: Encoder,
-    target: Encoder,
-    train: Parallel,
-    test: Parallel,
-    pair: tuple[str, str],
-    paired_layers: Sequence[tuple[int, int]],
-    mapping: Mapping,
-    method: Method,
-    baselines: Sequence[Baseline],
-    baseline_seeds: Sequence[int],
-    untrained_seed: int | None,
-    listener: Progress,
-) -> list[Record]:
-    """Records of one pair of encoders, trained or untrained."""
-    stage = _stage("reading sentences", untrained_seed)
-    learnt = train if mapping == "identity" else _untested_sentences(train, test, pair)
-    sides = []
-    for parallel in (learnt, test):
-        for encoder, language in zip((source, target), pair, strict=True):
-            listener.report(stage, len(sides), 4, "corpora", parallel[language].name)
-            sides.append(represent(encoder, parallel[language]).vectors)
-    listener.report(stage, len(sides), 4, "corpora")
-    train_digest, test_digest = (digest([each[language].digest for language in pair]) for each in (train, test))
-    described = {"corpus": test.name, "corpus_digest": test_digest, "train": train.name, "train_digest": train_digest}
-    tags = {"pairs": len(learnt), "candidates": len(test), **count_shared(train, learnt)}
     right = [{number} for number in range(len(test))]
-    records = []
-    stage = _stage("retrieving translations", untrained_seed)
-    for place, layers in enumerate(paired_layers):
-        listener.report(stage, place, len(paired_layers), "layers")
-        train_x, train_y, test_x, test_y = (side[layer] for side, layer in zip(sides, layers * 2, strict=True))
-        for named in fit_rotations(train_x, train_y, mapping=mapping, baselines=baselines, seeds=baseline_seeds):
-            x, y = named.rotation(test_x), named.rotation.target(test_y)
-            for queries, candidates, encoders, languages, read in (
-                (x, y, (source, target), pair, layers),
-                (y, x, (target, source), pair[::-1], (layers[1], layers[0])),
-            ):
-                ranking = ranked(queries, candidates, method=method, best=1)
-                records += _records(
-                    {"precision@1": hits(ranking, right, at=1)},
-                    described,
-                    tags,
-                    sides=encoders,
-                    languages=languages,
-                    layers=name_layer(read, *encoders),
-                    level="sentences",
-                    mapping=named.name,
-                    method=method,
-                    seed=_either(untrained_seed, named.seed),
-                )
-    listener.report(stage, len(paired_layers), len(paired_layers), "layers")
-    return records
+    seeds = baseline_seeds if "untrained" in chosen else ()
+    untrained = ((seed, *untrained_pair(source, target, seed=seed)) for seed in seeds)
+    records: list[Record] = []
+    for untrained_seed, first, second in chain([(None, source, target)], untrained):
+        stage = _stage("reading sentences", untrained_seed)
+        learnt = train if mapping == "identity" else _untested_sentences(train, test, pair)
+        sides = []
+        for parallel in (learnt, test):
+            for encoder, language in zip((first, second), pair, strict=True):
+                listener.report(stage, len(sides), 4, "corpora", parallel[language].name)
+                sides.append(represent(encoder, parallel[language]).vectors)
+        listener.report(stage, len(sides), 4, "corpora")
+        tags = {"pairs": len(learnt), "candidates": len(test), **count_shared(train, learnt)}
+        stage, wanted = _stage("retrieving translations", untrained_seed), chosen if untrained_seed is None else ()
+        for place, read in enumerate(paired):
+            listener.report(stage, place, len(paired), "layers")
+            train_x, train_y, test_x, test_y = (side[layer] for side, layer in zip(sides, read * 2, strict=True))
+            for named in fit_rotations(train_x, train_y, mapping=mapping, baselines=wanted, seeds=baseline_seeds):
+                x, y = named.rotation(test_x), named.rotation.target(test_y)
+                for queries, candidates, encoders, languages, layers_read in (
+                    (x, y, (first, second), pair, read),
+                    (y, x, (second, first), pair[::-1], (read[1], read[0])),
+                ):
+                    ranking = ranked(queries, candidates, method=method, best=1)
+                    records += _records(
+                        {"precision@1": hits(ranking, right, at=1)},
+                        described,
+                        tags,
+                        sides=encoders,
+                        languages=languages,
+                        layers=name_layer(layers_read, *encoders),
+                        level="sentences",
+                        mapping=named.name,
+                        method=method,
+                        seed=named.seed if untrained_seed is None else untrained_seed,
+                    )
+        listener.report(stage, len(paired), len(paired), "layers")
+    return Results.of(records)
 
 
 def _report_words(listener: Progress, stage: str, layers: tuple[int, int], mapping: str, done: int, total: int) -> None:
@@ -295,9 +255,8 @@ def _stage(name: str, untrained_seed: int | None) -> str:
     return name if untrained_seed is None else f"{name}, untrained"
 
 
-def _either(untrained_seed: int | None, shuffling_seed: int | None) -> int | None:
-    """Random seed of a baseline; None: no randomness."""
-    return shuffling_seed if untrained_seed is None else untrained_seed
+def _described(train: Dictionary | Parallel, test: Dictionary | Parallel, digests: Sequence[str]) -> dict[str, Any]:
+    return {"corpus": test.name, "corpus_digest": digests[1], "train": train.name, "train_digest": digests[0]}
 
 
 def _untested_words(train: Dictionary, test: Dictionary) -> Dictionary:

@@ -88,11 +88,7 @@ def train_on_layer(
 
     Args:
         source: encoder of the training data; not modified.
-        layer: layer number; 0: embeddings.
         rotation: rotation to be used in `transplant`; its normalisation of source states is applied in training.
-        dev: development data, if the recipe selects by it.
-        recipe: training recipe; None: the task's default.
-        seed: random seed for the new layers, task head and data order.
     """
     encoder = as_tower(source, layer, seed=seed)
     assert isinstance(encoder.readout, TransformerReadout)

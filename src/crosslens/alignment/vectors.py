@@ -259,7 +259,6 @@ def read_vectors(path: str | Path, *, language: str | None = None, most: int = F
     """Read static vectors in the text format of fastText and word2vec, with or without a header line.
 
     Args:
-        path: ``.vec`` file.
         most: maximum number of vectors to read; of duplicate words, the first counts.
 
     Raises:

@@ -42,14 +42,7 @@ class Line:
 
 
 def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: Sequence[str], title: str = "") -> None:
-    """Print a table that fits the width of the console.
-
-    Args:
-        lines: the rows.
-        corner: head of the first column.
-        heads: heads of the others.
-        title: line above the table.
-    """
+    """Print a table that fits the width of the console."""
     names = [shortened(line.name, int(NAMES * console.width)) for line in lines]
     numbers = [line.numbers for line in lines if line.numbers]
     room = console.width - max(map(cell_len, (corner, *names))) - BETWEEN
@@ -75,12 +68,7 @@ def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: 
 
 
 def hanging(line: str, *, indent: int) -> str:
-    """Break a line at the width of the terminal, below its explanation; in files and pipes it stays whole.
-
-    Args:
-        line: a name and its explanation.
-        indent: where the explanation begins.
-    """
+    """Break a line at the width of the terminal, below its explanation; in files and pipes it stays whole."""
     console = Console()
     if not console.is_terminal or cell_len(line) <= console.width:
         return line
@@ -96,7 +84,6 @@ def shortened(name: str, width: int) -> str:
 
     Args:
         name: a name; letters of East Asian scripts are two cells wide.
-        width: cells that there are.
     """
     if cell_len(name) <= width:
         return name

@@ -49,9 +49,6 @@ def script(shell: str, command: "click.Command") -> str:
 def install(shell: str, command: "click.Command", *, home: Path) -> list[Path]:
     """Write the code to the user's folder, and a line that reads it to the settings of bash or zsh.
 
-    Args:
-        shell: one of `SHELLS`.
-
     Returns:
         The files that were written.
     """

@@ -230,7 +230,6 @@ class Log:
     """Progress as lines: at the beginning and end of a stage, and every ten seconds in between.
 
     Attributes:
-        write: writes a line.
         every: seconds between two lines of a stage.
         beginnings: whether to write a line when a stage begins; not needed next to a bar.
     """
@@ -296,13 +295,7 @@ class Log:
 
 @dataclass(slots=True)
 class Bar:
-    """Progress as a bar for the current stage; finished stages leave a line.
-
-    Attributes:
-        log: writes the lines.
-        bars: draws the bar.
-        task: id of the bar.
-    """
+    """Progress as a bar for the current stage; finished stages leave a line."""
 
     log: Log
     bars: Bars

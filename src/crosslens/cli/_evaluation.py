@@ -23,20 +23,27 @@ def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -
     return load_corpora(split_names(test), data=data, format=format)
 
 
-def load_subject(name: str, reading: Mapping[str, Any], *, device: str | None) -> "tuple[Encoder, TaskModel | None]":
-    """Load an encoder by hub name or folder, or a fine-tuned model by folder, and its encoder.
+def load_subject(
+    name: str, reading: Mapping[str, Any], *, device: str | None, random_init: str | None = None, seed: int = 1
+) -> "tuple[Encoder, TaskModel | None]":
+    """Load an encoder by hub name or folder, or a fine-tuned model by folder; return it as the options change it.
 
     Of the options, ``--precision`` and ``--quantize`` keep an encoder small in memory from the beginning.
     """
     from crosslens.cli._interventions import read_with
+    from crosslens.encoders import reinit
     from crosslens.encoders.load import load_encoder
     from crosslens.training.checkpoint import is_model, load_model
 
     precision, quantize = reading.get("precision") or "float32", reading.get("quantize")
-    if is_model(name):
-        model = load_model(name, device=device)
-        return read_with(model.encoder, {"quantize": quantize}), model  # rounded before layers are re-initialised
-    return load_encoder(name, precision=precision, quantize=quantize, device=device), None
+    model = load_model(name, device=device) if is_model(name) else None
+    if model is not None:
+        encoder = read_with(model.encoder, {"quantize": quantize})  # rounded before layers are re-initialised
+    else:
+        encoder = load_encoder(name, precision=precision, quantize=quantize, device=device)
+    if random_init:
+        encoder = reinit.random_init(encoder, random_init, seed=seed)
+    return read_with(encoder, reading), model
 
 
 def of_model(results: "Results", model: "TaskModel") -> "Results":

@@ -124,15 +124,8 @@ def _allow(context: click.Context, parameter: click.Parameter, value: Paths) -> 
     if value and context.meta.get(_OVERWRITE) and not context.resilient_parsing:
         from crosslens.cli._display import say
 
-        paths = (value,) if isinstance(value, str) else value
-        end = allow_overwriting(*paths, on_kept=say)
-        try:
-            _new(context, parameter, value)
-        except BaseException:
-            end()  # click closes no context whose options are refused
-            raise
-        context.call_on_close(end)
-        return value
+        end = allow_overwriting(*((value,) if isinstance(value, str) else value), on_kept=say)
+        context.find_root().call_on_close(end)  # click closes no context whose options are refused, except the root
     return _new(context, parameter, value)
 
 

@@ -331,7 +331,7 @@ def transfer(
     crosslens align transfer pos E --against F --pair en-fr --parallel 'ud/pud[:500]' --train ud/en_ewt \\
         --test 'ud/en_pud,ud/fr_pud:test[500:]' --out transfer
     """
-    from crosslens.cli._evaluation import load_tests, write_results
+    from crosslens.cli._evaluation import load_tests
 
     if against and not parallel:
         raise RequestError(
@@ -344,7 +344,7 @@ def transfer(
     languages = _languages(pair, parallel, data)
 
     from crosslens.alignment.transplant import check_languages, transfer_by_layer
-    from crosslens.cli._display import print_records, print_table, progress
+    from crosslens.cli._display import progress
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.corpora.parallel import load_parallel
     from crosslens.encoders.load import load_encoder
@@ -383,8 +383,6 @@ def transfer(
             baseline_seeds=range(seed, seed + baseline_seeds),
             progress=bar,
         )
-    write_results(results, out)
-    scores = results.filter(metric=chosen_task.metric)
     note = "second language: mapped states of the second encoder" if against else "one encoder reads both languages"
     if against_layers != "same":
         note += f"; layers of {languages[0]}, each with the {languages[1]} layer at the same relative depth"
@@ -394,13 +392,16 @@ def transfer(
             f"; mapping learnt from {len(sides) - shared:,} of {len(sides):,} parallel sentences; the others are tested"
         )
     language_of = languages_of(results)
-    table = _by_layer(
-        scores, lambda row: language_of(row["target"], row["corpus"]), mapping="procrustes" if against else "identity"
+    _finish(
+        results,
+        out,
+        metric=chosen_task.metric,
+        heading=lambda row: language_of(row["target"], row["corpus"]),
+        mapping="procrustes" if against else "identity",
+        title=f"{task} {chosen_task.metric} of a head on one frozen layer",
+        note=note,
+        as_json=as_json,
     )
-    if as_json:
-        print_records(results)
-        return
-    print_table(table, title=f"{task} {chosen_task.metric} of a head on one frozen layer", note=note)
 
 
 def _baselines(text: str | None, mapping: "Mapping") -> "tuple[Baseline, ...]":
@@ -456,6 +457,7 @@ def _finish(
     results: "Results",
     out: str,
     *,
+    metric: str | None = None,
     heading: "Callable[[Row], str]",
     mapping: "Mapping",
     title: str,
@@ -469,7 +471,8 @@ def _finish(
     if as_json:
         print_records(results)
         return
-    print_table(_by_layer(results, heading, mapping=mapping), title=title, note=note)
+    shown = results if metric is None else results.filter(metric=metric)
+    print_table(_by_layer(shown, heading, mapping=mapping), title=title, note=note)
 
 
 def _by_layer(results: "Results", heading: "Callable[[Row], str]", *, mapping: "Mapping") -> "pandas.DataFrame":

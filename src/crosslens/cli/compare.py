@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crosslens.cli._interventions import read_with, reading_options
+from crosslens.cli._interventions import reading_options
 from crosslens.cli._names import ENCODER, MEASURES
 from crosslens.cli._options import (
     choice_option,
@@ -133,16 +133,11 @@ def command(
     )
 
     from crosslens.cli._display import print_records, print_table, progress, say
-    from crosslens.encoders import reinit
     from crosslens.lab.presets import given_name
 
-    loaded, model = load_subject(encoder, reading, device=device)
-    if random_init:
-        loaded = reinit.random_init(loaded, random_init, seed=seed)
-    loaded = read_with(loaded, reading)
-    other, other_model = load_subject(against, reading, device=device) if against else (None, None)
-    if other is not None:  # values in two number formats are not comparable
-        other = read_with(other, {key: reading[key] for key in ("precision", "quantize")})
+    loaded, model = load_subject(encoder, reading, device=device, random_init=random_init, seed=seed)
+    shared = {key: reading[key] for key in ("precision", "quantize")}  # values in two formats are not comparable
+    other, other_model = load_subject(against, shared, device=device) if against else (None, None)
     with progress() as bar:
         results = compare(
             loaded,

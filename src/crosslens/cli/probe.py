@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from crosslens.cli._interventions import read_with, reading_options
+from crosslens.cli._interventions import reading_options
 from crosslens.cli._names import CORPUS, ENCODER, PROBE
 from crosslens.cli._options import (
     choice_option,
@@ -84,14 +84,10 @@ def command(
 
     from crosslens.cli._display import print_records, print_table, progress
     from crosslens.cli._evaluation import load_subject, of_probed_model
-    from crosslens.encoders import reinit
     from crosslens.probes import probing
     from crosslens.probes.softmax import Fit
 
-    loaded, model = load_subject(encoder, reading, device=device)
-    if random_init:
-        loaded = reinit.random_init(loaded, random_init, seed=seed)
-    loaded = read_with(loaded, reading)
+    loaded, model = load_subject(encoder, reading, device=device, random_init=random_init, seed=seed)
     with progress() as bar:
         probed = probing.probe(
             loaded,

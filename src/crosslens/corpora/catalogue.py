@@ -65,7 +65,6 @@ class Slice:
     """A slice of a corpus, optionally after shuffling.
 
     Attributes:
-        begin: first item.
         end: last item, exclusive.
         seed: random seed for shuffling; None keeps the order.
     """
@@ -223,8 +222,6 @@ def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: F
 
     Args:
         names: a corpus as `load_corpus` takes it, several, or a mapping of languages to files or names.
-        data: data folder to search first.
-        format: format of a task, used for files with its extension.
 
     Raises:
         RequestError: as `load_corpus`.
@@ -259,7 +256,6 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
         name: ``raw/en`` (``raw/en.txt`` in a data folder); ``lab/src`` (an artificial language); or a path, optionally
             with a language as in ``wo=my.txt``. ``raw/en[:1000]`` selects the first 1000 lines.
         language: BCP 47 tag, if the name has none.
-        data: data folder to search first.
 
     Raises:
         DataError: if the text is not found or cannot be read.

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import read_text
@@ -12,9 +11,6 @@ from crosslens.errors import DataError, RequestError
 
 Links = tuple[frozenset[tuple[int, int]], ...]
 """For each sentence pair its links: (source word, target word) indices, counted from 0."""
-
-Symmetry = Literal["intersection", "grow-diag-final-and"]
-"""Method that symmetrises the alignments of both directions."""
 
 
 def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
@@ -50,10 +46,6 @@ def as_text(links: Links) -> str:
 def read_line(text: str, source: Sentence, target: Sentence, *, file: str, line: int) -> frozenset[tuple[int, int]]:
     """Read the links of one sentence pair.
 
-    Args:
-        file: name of the file, for errors.
-        line: number of the line, from 1.
-
     Raises:
         DataError: if a link is malformed or out of range.
     """
@@ -74,14 +66,11 @@ def read_line(text: str, source: Sentence, target: Sentence, *, file: str, line:
     return frozenset(pairs)
 
 
-def align_words(source: Corpus, target: Corpus, *, symmetry: Symmetry = "intersection") -> Links:
+def align_words(source: Corpus, target: Corpus) -> Links:
     """Align the words of parallel sentences with eflomal (Östling & Tiedemann 2016), in both directions.
 
-    eflomal samples without a seed. For reproducible results, keep the links in a file.
-
-    Args:
-        target: their translations.
-        symmetry: symmetrisation of both directions; with ``intersection``, each word has at most one link.
+    Links that both directions have are returned, at most one a word. eflomal samples without a seed. For reproducible
+    results, keep the links in a file.
 
     Raises:
         RequestError: if eflomal is not installed, or the numbers of sentences differ.
@@ -102,48 +91,12 @@ def align_words(source: Corpus, target: Corpus, *, symmetry: Symmetry = "interse
         for corpus in (source, target)
     ]
     with TemporaryDirectory(prefix="crosslens-") as folder:
-        forward, backward = Path(folder) / "forward", Path(folder) / "backward"
+        files = [Path(folder) / direction for direction in ("forward", "backward")]
         eflomal.Aligner().align(
-            sides[0], sides[1], links_filename_fwd=str(forward), links_filename_rev=str(backward), quiet=True
+            sides[0], sides[1], links_filename_fwd=str(files[0]), links_filename_rev=str(files[1]), quiet=True
         )
-        directions = [read_links(file, source, target) for file in (forward, backward)]
-    return tuple(symmetrised(a, b, symmetry) for a, b in zip(*directions, strict=True))
-
-
-def symmetrised(
-    forward: frozenset[tuple[int, int]], backward: frozenset[tuple[int, int]], symmetry: Symmetry
-) -> frozenset[tuple[int, int]]:
-    """Symmetrise the alignments of both directions (Koehn et al. 2003).
-
-    Args:
-        forward: links from source to target.
-        backward: links from target to source, also with the source word first.
-        symmetry: ``intersection``; or ``grow-diag-final-and``, which adds links of either direction that neighbour
-            existing ones, and then links between unaligned words.
-
-    >>> both = frozenset({(0, 0)})
-    >>> sorted(symmetrised(both | {(1, 1)}, both, "grow-diag-final-and"))
-    [(0, 0), (1, 1)]
-    """
-    links = set(forward & backward)
-    if symmetry == "intersection":
-        return frozenset(links)
-    either = forward | backward
-    grown = True
-    while grown:
-        grown = False
-        for i, j in sorted(links):
-            for di, dj in ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)):
-                new = (i + di, j + dj)
-                free = new[0] not in {a for a, _ in links} or new[1] not in {b for _, b in links}
-                if new in either and new not in links and free:
-                    links.add(new)
-                    grown = True
-    for direction in (forward, backward):
-        for i, j in sorted(direction):
-            if i not in {a for a, _ in links} and j not in {b for _, b in links}:
-                links.add((i, j))
-    return frozenset(links)
+        directions = [read_links(file, source, target) for file in files]
+    return tuple(forward & backward for forward, backward in zip(*directions, strict=True))
 
 
 def one_to_one(links: Sequence[frozenset[tuple[int, int]]]) -> list[tuple[int, int, int]]:

@@ -15,9 +15,6 @@ def count_scripts(texts: Iterable[str]) -> dict[str, int]:
     >>> count_scripts(["naïve мир 42"])
     {'Latn': 5, 'Cyrl': 3}
 
-    Args:
-        texts: the texts to count together.
-
     Returns:
         ISO 15924 code -> number of letters.
     """

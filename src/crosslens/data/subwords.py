@@ -60,10 +60,6 @@ def split_words(
 
     The first word of a sentence is split like any other word, with the tokenizer's word boundary marker, if any.
 
-    Args:
-        tokenizer: tokenizer of the encoder.
-        longest: maximum number of subwords per word.
-
     Raises:
         EncoderError: if a word has no subword and the tokenizer has no unknown token, or if the tokenizer splits words
             in running text differently than alone.
@@ -141,11 +137,7 @@ def word_prefix(tokenizer: "PreTrainedTokenizerBase") -> str | None:
 
 
 def split_texts(texts: Sequence[str], tokenizer: "PreTrainedTokenizerBase") -> list[Subwords]:
-    """Split running text into subwords, each treated as a word, without truncation.
-
-    Args:
-        tokenizer: tokenizer of the encoder.
-    """
+    """Split running text into subwords, each treated as a word, without truncation."""
     encoded = tokenizer(list(texts), **_IDS_ALONE)["input_ids"]
     subwords = [np.asarray(ids, np.int64) for ids in encoded]
     return [Subwords(ids, np.arange(len(ids) + 1), np.arange(len(ids)), 0, 0) for ids in subwords]

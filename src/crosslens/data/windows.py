@@ -55,7 +55,6 @@ def cut_windows(
     """Split sentences into windows, in order.
 
     Args:
-        sentences: subwords of each sentence.
         specials: special tokens before and after a sentence (`special_tokens`).
         capacity: maximum number of subwords per window, including special tokens.
         context: overlap of neighbouring windows in subwords; half a window by default. Wu & Dredze (2019, section 4)

@@ -22,7 +22,6 @@ class Demo:
     """A demonstration.
 
     Attributes:
-        study: the study to run.
         introduction: introduction of the page, in one or two sentences.
         data: folder of the corpora; None: they are generated.
         pictures: pictures of the languages for the page, as HTML.
@@ -53,10 +52,6 @@ def lab_demo(preset: str, *, seeds: int) -> Demo:
 
 def real_demo(cache: str | Path, *, seeds: int, progress: Listener = None) -> Demo:
     """Build the demonstration on real languages; the encoder is unpacked unless it is in the cache.
-
-    Args:
-        cache: folder of encoders.
-        seeds: number of seeds for each condition.
 
     Raises:
         RequestError: if the package with the encoder is not installed.

@@ -74,11 +74,7 @@ class Vocabulary:
 
 
 def story(laboratory: Laboratory, *, depth: int) -> str:
-    """Tell in three sentences what the languages are, and what is done with them.
-
-    Args:
-        depth: number of layers of the encoder.
-    """
+    """Tell in three sentences what the languages are, and what is done with them."""
     source, *others = laboratory.languages
     about = f": in laboratory “{laboratory.preset}”, {describe_preset(laboratory.preset)}" if laboratory.preset else ""
     return (
@@ -97,7 +93,6 @@ def pictures(laboratory: Laboratory, *, conditions: Sequence[Condition], depth: 
 
     Args:
         conditions: conditions of the study; those that re-initialise layers are drawn.
-        depth: number of layers of the encoder.
 
     Returns:
         HTML for `crosslens.report.page.make_page`.

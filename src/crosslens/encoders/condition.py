@@ -268,7 +268,6 @@ class Condition(BaseModel):
 
         Args:
             written_for: depth for which layers are written; None: do not scale.
-            heads: number of attention heads of a layer.
         """
         choices = [
             part.each(depth=depth, heads=heads) or (part.scaled(written_for=written_for, depth=depth),)

@@ -278,7 +278,7 @@ class Encoder:
             "state": "fine-tuned" if self.task else untrained,
         }
 
-    @cached_property
+    @property
     def capacity(self) -> int:
         """Maximum subwords of an input, special tokens included."""
         config = self.model.config
@@ -448,7 +448,6 @@ def layer_outputs(
     has passed a final normalisation, so that it is not comparable with lower layers.
 
     Args:
-        encoder: encoder in training or evaluation mode, as needed.
         ids: as in `Encoder.states`.
         mask: as in `Encoder.states`.
         segments: as in `Encoder.states`.

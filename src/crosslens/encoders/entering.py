@@ -1,11 +1,12 @@
 """Enter the layers of an encoder above a layer: compute the upper layers from states that were computed before."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
+    from torch import nn
 
     from crosslens.encoders.encoder import Encoder
 
@@ -16,8 +17,7 @@ def separate_layers(encoder: "Encoder") -> bool:
     return len(encoder.family.layers) == 1 and separate and not encoder.family.time_first
 
 
-@contextmanager
-def entering(encoder: "Encoder", layer: int, states: "torch.Tensor") -> Iterator[None]:
+def entering(encoder: "Encoder", layer: int, states: "torch.Tensor") -> AbstractContextManager[None]:
     """Make the embeddings and the lowest layers return given states inside the block.
 
     Args:
@@ -26,14 +26,17 @@ def entering(encoder: "Encoder", layer: int, states: "torch.Tensor") -> Iterator
         states: ``(windows, length, width)`` output of this layer.
     """
 
-    def return_states(*args: Any, **kwargs: Any) -> "torch.Tensor":
-        return states
-
     lowest = [*encoder.embeddings, *encoder.layers[:layer]]
-    for module in lowest:
-        module.forward = return_states  # pyright: ignore[reportAttributeAccessIssue]
+    return forward_replaced(dict.fromkeys(lowest, lambda *arguments, **keywords: states))
+
+
+@contextmanager
+def forward_replaced(forwards: "Mapping[nn.Module, Callable[..., Any]]") -> Iterator[None]:
+    """Replace the forward passes of modules inside the block."""
+    for module, forward in forwards.items():
+        module.forward = forward
     try:
         yield
     finally:
-        for module in lowest:
+        for module in forwards:
             del module.forward

@@ -68,10 +68,6 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
     last token. The span of each window holds its texts (of a repeated input, their last copy). Long texts are truncated
     at the end; in a pair, the longer text is truncated first.
 
-    Args:
-        encoder: encoder that sets the tokenizer, the maximum length and the `Encoder.reading`.
-        window: subwords per window, special tokens and repetitions included; at most the encoder's capacity.
-
     Raises:
         EncoderError: if a window has no room for the copies of a repeated text.
     """
@@ -144,13 +140,7 @@ dropped with their tokenizer."""
 
 
 def cut_subwords(encoder: Encoder, corpus: Corpus, *, longest: int = LONGEST_WORD) -> list[Subwords]:
-    """Split each item into subwords without special tokens; results are cached per tokenizer.
-
-    Args:
-        encoder: encoder that sets the tokenizer.
-        corpus: sentences of words, or running text.
-        longest: maximum number of subwords of a word.
-    """
+    """Split each item into subwords without special tokens; results are cached per tokenizer."""
     encoder = encoder.for_language(corpus.language)
     tokenizer = encoder.tokenizer
     cached = _subword_cache.setdefault(tokenizer, {})

@@ -104,7 +104,6 @@ def scale_layers(layers: str, written_for: int | None, depth: int) -> str:
     Args:
         layers: layer specification, see `parse_layers`.
         written_for: depth for which the layers were written; None: the same as ``depth``.
-        depth: number of layers of the encoder.
     """
     written_for = written_for or depth
     scaled: set[int] = set()
@@ -150,11 +149,6 @@ def _scaled(layer: int, shallow: int, depth: int) -> int:
 
 def name_layer(pair: tuple[int, int], source: Layered, target: Layered) -> dict[str, int | None]:
     """Columns of records that name a pair of layers: ``layer`` and ``target_layer``.
-
-    Args:
-        pair: a layer of each encoder.
-        source: first encoder.
-        target: second encoder.
 
     Returns:
         ``target_layer`` is None for layers of the same number in encoders of the same depth.

@@ -81,8 +81,6 @@ def find_precision(name: Precision | Literal["auto"], device: torch.device, *, f
     """Return a number format by name; ``auto``: bfloat16 if the device computes it faster than float32.
 
     Args:
-        name: ``float32``, ``bfloat16`` or ``auto``.
-        device: device of the computation.
         family: family of the encoder, which may be computed only in float32; None: any.
 
     Raises:

@@ -103,7 +103,6 @@ def untrained_pair(source: Encoder, target: Encoder, *, seed: int) -> tuple[Enco
     and thus be more similar than independently pretrained encoders.
 
     Args:
-        source: encoder of the first language.
         target: encoder of the second language; if it is ``source`` itself, one untrained encoder is returned twice.
         seed: random seed from which both encoders derive theirs.
     """

@@ -24,11 +24,7 @@ TOLERANCE = 1e-4
 
 
 class StateCache:
-    """Compute the states that a task head reads, from cached states of frozen layers if available.
-
-    Args:
-        encoder: encoder in training or evaluation mode, as needed.
-    """
+    """Compute the states that a task head reads, from cached states of frozen layers if available."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder

@@ -7,10 +7,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel, join
@@ -18,12 +16,11 @@ from crosslens.data.sentence import Sentence, Text
 from crosslens.digests import stream_seed
 from crosslens.errors import RequestError, suggest
 from crosslens.lab.grammar import KINDS, Tree
+from crosslens.lab.laboratory_settings import LaboratorySettings
 from crosslens.lab.language import Language, heads_of
-from crosslens.lab.lexicon import Shares, Words, make_lexicons
+from crosslens.lab.lexicon import Words, make_lexicons
 from crosslens.lab.texts import LABELS, Meaning, draw_documents, draw_pair, fits_pair, is_premise
-from crosslens.lab.world import World, WorldSettings
-
-Share = Annotated[float, Field(ge=0, le=1)]
+from crosslens.lab.world import World
 
 DEFAULT_PRESET = "good"
 """The default preset."""
@@ -41,44 +38,6 @@ FEATURES = {"NOUN": ("Number=Sing", "Number=Plur"), "VERB": ("Tense=Pres", "Tens
 """UPOS tag -> its two inflectional features; languages with suffixes mark the second one."""
 
 _LARGER = "increase world.trees or world.longest"
-
-
-class LaboratorySettings(BaseModel):
-    """Settings of a set of artificial languages.
-
-    Attributes:
-        world: number of concepts and strength of selectional preferences.
-        languages: name -> grammar; the first is the source language.
-        anchors: fraction of the content words that all languages share, spread over frequency ranks.
-        names: fraction of the names that all languages share.
-        numerals: fraction of the numerals that all languages share.
-        cognates: fraction of the other content words that are cognates of the source language's.
-        false_friends: fraction of the remaining content words that another language uses for a different concept.
-        homonyms: fraction of the verbs and adjectives with the form of a noun.
-        sentences: number of sentences of raw text per language.
-        seed: random seed.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    world: WorldSettings = WorldSettings()
-    languages: dict[str, Language]
-    anchors: Share = 0.25
-    names: Share = 1.0
-    numerals: Share = 1.0
-    cognates: Share = 0.0
-    false_friends: Share = 1.0
-    homonyms: Share = 0.05
-    sentences: Annotated[int, Field(ge=1)] = 30_000
-    seed: int = 0
-
-    @field_validator("languages")
-    @classmethod
-    def _named(cls, languages: dict[str, Language]) -> dict[str, Language]:
-        wrong = [name for name in languages if not (name.isascii() and name.isalnum() and name.islower())]
-        if wrong or not languages:
-            raise ValueError(f"language names must consist of lower-case letters and digits: {wrong or 'none given'}")
-        return languages
 
 
 class Laboratory:
@@ -111,16 +70,7 @@ class Laboratory:
     @cached_property
     def lexicons(self) -> dict[str, list[str]]:
         """Language -> lemma of each concept."""
-        settings = self.settings
-        shares = Shares(
-            settings.anchors,
-            settings.names,
-            settings.numerals,
-            settings.cognates,
-            settings.false_friends,
-            settings.homonyms,
-        )
-        return make_lexicons(self.world, settings.languages, shares, seed=settings.seed)
+        return make_lexicons(self.world, self.settings)
 
     def structures(self, split: str) -> list[Tree]:
         """Dependency trees of a split; raw text has those of ``train``.

@@ -6,13 +6,13 @@ form of a noun of its own language. All other words are unique.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from crosslens.digests import stream_seed
 from crosslens.lab.grammar import KINDS
-from crosslens.lab.language import Language, Script
+from crosslens.lab.laboratory_settings import LaboratorySettings
+from crosslens.lab.language import Script
 from crosslens.lab.world import World
 
 SOUNDS: dict[Script, tuple[str, str]] = {
@@ -23,25 +23,6 @@ SOUNDS: dict[Script, tuple[str, str]] = {
     "georgian": ("ბგდვზკლმნპრსტ", "აეიოუ"),
 }
 """Script -> its consonants and its vowels."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """Fractions of the lexicon that languages share.
-
-    Attributes:
-        anchors: fraction of anchors among the content words of each class, spread over frequency ranks.
-        cognates: fraction of cognates among the other content words.
-        false_friends: fraction of false friends among those that are not cognates.
-        homonyms: fraction of homonyms among the verbs and adjectives of each language.
-    """
-
-    anchors: float
-    names: float
-    numerals: float
-    cognates: float
-    false_friends: float
-    homonyms: float
 
 
 class Words:
@@ -70,25 +51,18 @@ class Words:
         return free
 
 
-def make_lexicons(
-    world: World, languages: Mapping[str, Language], shares: Shares, *, seed: int
-) -> dict[str, list[str]]:
-    """Generate the lexicon of every language.
-
-    Args:
-        world: concepts to name.
-        languages: name -> grammar. The first is the source language; false friends are words of preceding languages.
-        shares: fractions of shared words.
+def make_lexicons(world: World, settings: LaboratorySettings) -> dict[str, list[str]]:
+    """Generate the lexicon of every language; false friends are words of preceding languages.
 
     Returns:
         Language -> words, in the order of ``world.concepts``.
     """
-    words = Words(seed)
-    shared = {concept: words.new("latin") for concept in _anchors(world, shares)}
+    seed, words = settings.seed, Words(settings.seed)
+    shared = {concept: words.new("latin") for concept in _anchors(world, settings)}
     shared[world.first["full_stop"]] = "."
     _add_namesakes(world, shared, seed)
     lexicons: dict[str, list[str]] = {}
-    for name, language in languages.items():
+    for name, language in settings.languages.items():
         generator = np.random.default_rng(stream_seed(seed, "lexicon", name))
         sound_change = _sound_change(language.script, generator)
         lexicon: dict[int, str] = dict(shared)
@@ -99,20 +73,20 @@ def make_lexicons(
             concept = int(concept)
             content = KINDS[world.concepts[concept][0]].content
             word = None
-            if content and source and generator.random() < shares.cognates:
+            if content and source and generator.random() < settings.cognates:
                 cognate = source[concept].translate(sound_change)
                 word = cognate if words.take(cognate) else None
-            elif content and lexicons and generator.random() < shares.false_friends:
+            elif content and lexicons and generator.random() < settings.false_friends:
                 word = _false_friend(concept, lexicons, used, generator)
             word = word or words.new(language.script)
             lexicon[concept] = word
             used.add(word)
-        _add_homonyms(world, lexicon, shares.homonyms, set(shared), generator)
+        _add_homonyms(world, lexicon, settings.homonyms, set(shared), generator)
         lexicons[name] = [lexicon[concept] for concept in range(len(world.concepts))]
     return lexicons
 
 
-def _anchors(world: World, shares: Shares) -> list[int]:
+def _anchors(world: World, shares: LaboratorySettings) -> list[int]:
     """Numbers of the concepts that have the same word in all languages."""
     anchors = []
     for kind, size in world.settings.sizes.items():

@@ -71,9 +71,6 @@ def given_name(encoder: str) -> str:
 
     >>> given_name("xlm-roberta-base")
     'xlm-roberta-base'
-
-    Args:
-        encoder: hub name or folder.
     """
     folder = Path(encoder)
     preset = folder.name.removeprefix("lab-")

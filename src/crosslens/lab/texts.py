@@ -41,7 +41,6 @@ def draw_documents(
     """Sample documents whose sentences share a topic.
 
     Args:
-        world: source of the semantic classes.
         meanings: sentences to sample from; a sentence may occur in several documents.
 
     Returns:
@@ -91,7 +90,6 @@ def draw_pair(world: World, premise: Meaning, label: str, generator: np.random.G
     subject and object are then swapped; for ``neutral``, another object is sampled for the verb.
 
     Args:
-        world: source of the concepts.
         premise: sentence that `is_premise` accepts.
         label: one of `LABELS`.
     """

@@ -102,11 +102,7 @@ class WorldSettings(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """Concepts, trees and selectional preferences, generated from a seed.
-
-    Attributes:
-        settings: number of concepts and strength of preferences.
-    """
+    """Concepts, trees and selectional preferences, generated from a seed."""
 
     settings: WorldSettings
     seed: int

@@ -132,8 +132,7 @@ def adapt(
 
     steps_per_epoch = -(-len(blocks) // settings.batch)
     steps = settings.epochs * steps_per_epoch
-    masking = settings.masking
-    masker = Masker.of(loaded.tokenizer, share=masking.share, masked=masking.masked, replaced=masking.replaced)  # pyright: ignore
+    masker = Masker.of(loaded.tokenizer, settings.masking)  # pyright: ignore[reportArgumentType]
     held_out: dict[str, list[Batch]] = {
         language: [
             (None, rows, *masker.hide(rows, np.random.default_rng(stream_seed(settings.seed, "held-out", number))))

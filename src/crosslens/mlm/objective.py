@@ -2,8 +2,8 @@
 
 import math
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
+from crosslens.encoders.entering import forward_replaced
 from crosslens.encoders.gpu.cuda_graphs import TrainingGraphs, can_record
 from crosslens.encoders.matmul import computed_in, inference, slowness
 from crosslens.encoders.models.language_specific import RoutedBertForMaskedLM
@@ -39,8 +40,6 @@ class Body:
     """The encoder or decoder of a language model, without its head, as `TrainingGraphs` records it.
 
     Attributes:
-        model: the language model.
-        precision: number format of the computation.
         capacity: 0: sequences are read as they are.
         padding: not used.
     """
@@ -82,9 +81,6 @@ def prediction_loss(
     """Return the summed cross-entropy and the number of the predicted subwords of a batch.
 
     Args:
-        model: the language model.
-        batch: the sequences.
-        precision: number format of the computation.
         graphs: graphs of the model's `Body`; None: it is computed without.
     """
     language, wanted, ids, predicted = batch
@@ -92,7 +88,10 @@ def prediction_loss(
     keywords = {"language": language} if isinstance(model, RoutedBertForMaskedLM) else {}
     places = torch.from_numpy(np.flatnonzero(predicted)).to(device)
     inputs = torch.from_numpy(ids).to(device)
-    replayed = nullcontext() if graphs is None else _states_of(model, graphs(inputs, torch.ones_like(inputs)))
+    replayed: AbstractContextManager[None] = nullcontext()
+    if graphs is not None:  # the head is computed on these states, in any architecture
+        states = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=graphs(inputs, torch.ones_like(inputs)))
+        replayed = forward_replaced({model.base_model: lambda *arguments, **keywords: states})
     with computed_in(precision, device), _head_on(model, places), replayed:
         logits = model(input_ids=inputs, **keywords).logits[0]
     gold = torch.from_numpy(wanted[predicted]).to(device)
@@ -107,17 +106,6 @@ def _head_on(model: PreTrainedModel, places: torch.Tensor) -> AbstractContextMan
         return output
 
     return model.base_model.register_forward_hook(select)
-
-
-@contextmanager
-def _states_of(model: PreTrainedModel, states: torch.Tensor) -> Iterator[None]:
-    """Compute the head on these states, instead of those that the model would compute, in any architecture."""
-    body = model.base_model
-    body.forward = lambda *arguments, **keywords: BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=states)
-    try:
-        yield
-    finally:
-        del body.forward
 
 
 def perplexities(model: PreTrainedModel, batches: Mapping[str, list[Batch]]) -> dict[str, float]:
@@ -162,9 +150,6 @@ class Best:
         """Update after an evaluation: the better of the two, or the latest without selection.
 
         Args:
-            step: number of steps so far.
-            measured: each language's perplexity.
-            model: model with the current weights.
             select: language whose perplexity selects; ``mean``: the geometric mean; None: no selection.
         """
         if select is None:
@@ -200,12 +185,10 @@ def train_language_model(
     """Train a language model in place, resuming from its checkpoint if there is one.
 
     Args:
-        loop: training loop with the optimiser.
         batches: step, counted from 0 -> its micro-batches.
         partial: folder of the checkpoint, reserved with `claim`.
         unseen: held-out batches of each language.
         validation: settings of evaluation, selection and early stopping; None: none.
-        precision: number format of the computation.
         save_every: steps between checkpoints.
         stage: name of the training in progress reports.
         note: loss -> text for progress reports.

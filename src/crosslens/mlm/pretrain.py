@@ -188,8 +188,7 @@ Objective = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.nda
 def _objective(tokenizer: PreTrainedTokenizerFast, settings: Pretraining) -> Objective:
     if settings.objective == "causal":
         return lambda ids, generator: next_subwords(ids)
-    masking = settings.masking
-    masker = Masker.of(tokenizer, share=masking.share, masked=masking.masked, replaced=masking.replaced)
+    masker = Masker.of(tokenizer, settings.masking)
     return lambda ids, generator: (ids, *masker.hide(ids, generator))
 
 

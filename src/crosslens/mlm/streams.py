@@ -11,6 +11,7 @@ from transformers import PreTrainedTokenizerFast
 from crosslens.data.subwords import special_tokens
 from crosslens.digests import stream_seed
 from crosslens.errors import RequestError
+from crosslens.mlm.pretrain_settings import Masking
 from crosslens.mlm.vocabulary import encode_lines
 
 
@@ -141,8 +142,6 @@ def cut_streams(
     """Cut text into sequences, and sample a language for each step (Conneau, Wu et al. 2020, section 3).
 
     Args:
-        text: language -> lines.
-        tokenizers: language -> tokenizer, from `make_vocabularies`.
         length: subwords per sequence, special tokens included.
         exponent: languages are sampled in proportion to their number of sequences to this power.
         seed: random seed for language sampling and the order of sequences.
@@ -208,41 +207,37 @@ def _require_known(language: str, ids: Iterable[int], tokenizer: PreTrainedToken
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masker:
-    """Random masking of subwords (Devlin et al. 2019), sparing special tokens.
+    """Random masking of subwords, sparing special tokens.
 
     Attributes:
         mask: id of the mask token.
         specials: ids of special tokens, which are neither predicted nor inserted.
         ordinary: all other ids.
-        share: fraction of the subwords to predict.
-        masked: fraction of those replaced by the mask token.
-        replaced: fraction of those replaced by a random subword; the remaining ones are unchanged.
+        fractions: of the subwords to predict, and of those that are masked or replaced.
     """
 
     mask: int
     specials: np.ndarray
     ordinary: np.ndarray
-    share: float
-    masked: float
-    replaced: float
+    fractions: Masking
 
     @classmethod
-    def of(cls, tokenizer: PreTrainedTokenizerFast, *, share: float, masked: float, replaced: float) -> "Masker":
+    def of(cls, tokenizer: PreTrainedTokenizerFast, fractions: Masking) -> "Masker":
         """Create a masker for the vocabulary of a tokenizer."""
         specials = np.asarray(sorted(tokenizer.all_special_ids))
         ordinary = np.setdiff1d(np.arange(len(tokenizer)), specials)
-        return cls(tokenizer.get_vocab()[str(tokenizer.mask_token)], specials, ordinary, share, masked, replaced)
+        return cls(tokenizer.get_vocab()[str(tokenizer.mask_token)], specials, ordinary, fractions)
 
     def hide(self, ids: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Mask ids; return input ids and bool positions to predict (at least one), both of the shape of ``ids``."""
-        ordinary = ~np.isin(ids, self.specials)
-        predicted = (generator.random(ids.shape) < self.share) & ordinary
+        masked, ordinary = self.fractions.masked, ~np.isin(ids, self.specials)
+        predicted = (generator.random(ids.shape) < self.fractions.share) & ordinary
         if not predicted.any():
             predicted.flat[np.flatnonzero(ordinary)[:1]] = True
         draws = generator.random(ids.shape)
         random_ids = self.ordinary[generator.integers(len(self.ordinary), size=ids.shape)]
-        masked_ids = np.where(predicted & (draws < self.masked), self.mask, ids)
-        replaced = predicted & (draws >= self.masked) & (draws < self.masked + self.replaced)
+        masked_ids = np.where(predicted & (draws < masked), self.mask, ids)
+        replaced = predicted & (draws >= masked) & (draws < masked + self.fractions.replaced)
         return np.where(replaced, random_ids, masked_ids), predicted
 
 

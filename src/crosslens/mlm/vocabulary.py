@@ -21,12 +21,7 @@ SPECIALS = {
 
 
 def train_bpe(lines: Sequence[str], *, size: int, positions: int) -> PreTrainedTokenizerFast:
-    """Train a cased byte-pair encoding on NFKC-normalised text, with ``▁`` at the start of words.
-
-    Args:
-        size: vocabulary size, special tokens included.
-        positions: maximum sequence length of the encoder.
-    """
+    """Train a cased byte-pair encoding on NFKC-normalised text, with ``▁`` at the start of words."""
     tokenizer = Tokenizer(BPE(unk_token="[UNK]", fuse_unk=True))
     tokenizer.normalizer = normalizers.NFKC()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(

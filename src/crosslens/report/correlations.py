@@ -9,7 +9,7 @@ from crosslens.report.papers import Paper
 from crosslens.report.significance import Interval
 from crosslens.report.table import Cell, Notes, Row, Table, published_rows
 from crosslens.results.record import Results
-from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, available_correlations
+from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
 from crosslens.tasks.titles import as_printed
 
 
@@ -29,10 +29,10 @@ def correlation(
         One table, or none where the records hold no scores and similarities of one source and encoder.
 
     Raises:
-        RequestError: when `available_correlations` refuses them.
+        RequestError: when `correlations` refuses them.
     """
     measures = measures_of(results)
-    correlated = available_correlations(results, measures=measures, skipped=skipped)
+    correlated = correlations(results, measures=measures, required=False, skipped=skipped)
     if not correlated:
         return []
     named = list(zip(names_of(correlated), correlated, strict=True))
@@ -54,7 +54,7 @@ def correlation(
                 groups[measure] += tuple(published_rows(beside, printed, theirs, notes))
         controlled: list[Correlated] = []
         with suppress(RequestError):  # the records lack a confound, or there are too few languages
-            controlled = available_correlations(results, measures=[measure], control=CONTROL)
+            controlled = correlations(results, measures=[measure], control=CONTROL)
         of_column = [(columns[each.called, each.source, each.encoder], each) for each in controlled]
         for state, row in _rows(of_column).items():
             label = f"{state}, controlling for {' and '.join(CONTROL)}"
@@ -91,9 +91,9 @@ def correlation_by_layer(results: Results) -> list[Table]:
         One table, or none where there is nothing to correlate.
 
     Raises:
-        RequestError: when `available_correlations` refuses the records.
+        RequestError: when `correlations` refuses the records.
     """
-    correlated = available_correlations(results, measures=["cka"], layers="each")
+    correlated = correlations(results, measures=["cka"], layers="each", required=False)
     layers = sorted({each.layer for each in correlated if each.layer is not None})
     lines: dict[str, dict[int | None, Correlated]] = {}
     for name, each in zip(names_of(correlated), correlated, strict=True):
@@ -119,9 +119,9 @@ def overlap(results: Results) -> list[Table]:
         One table, or none if the results have no scores and overlaps of the same source and encoder.
 
     Raises:
-        RequestError: as `available_correlations`.
+        RequestError: as `correlations`.
     """
-    correlated = available_correlations(results, measures=list(OVERLAPS), coefficient="pearson", outcome="score")
+    correlated = correlations(results, measures=list(OVERLAPS), coefficient="pearson", outcome="score", required=False)
     if not correlated:
         return []
     notes = Notes()

@@ -10,7 +10,7 @@ from crosslens.report.blocks import Block
 from crosslens.report.findings import Effect, Estimate, effects, headline, metric_name, task_name
 from crosslens.results.cells import Key
 from crosslens.results.record import Results
-from crosslens.similarity.transfer_gap import Correlated, Layers, available_correlations
+from crosslens.similarity.transfer_gap import Correlated, Layers, correlations
 
 
 def overviews(block: Block, *, names: Mapping[Key, str], correlated: Sequence[Correlated]) -> list[dict[str, Any]]:
@@ -26,14 +26,14 @@ def overviews(block: Block, *, names: Mapping[Key, str], correlated: Sequence[Co
         profile of changes in layer order with half widths of 95 % confidence intervals over seeds.
     """
     known = effects(block.results)
-    correlations = [each for each in correlated if _same_models(each, block)] if len(known) == 1 else []
-    return [_overview(effect, names, correlations[0] if correlations else None) for effect in known]
+    of_block = [each for each in correlated if _same_models(each, block)] if len(known) == 1 else []
+    return [_overview(effect, names, of_block[0] if of_block else None) for effect in known]
 
 
 def transfer_correlations(results: Results, *, layers: Layers = "mean") -> list[Correlated]:
     """Correlate transfer gap and CKA of pretrained encoders, where the results hold both."""
     try:
-        correlated = available_correlations(results, layers=layers)
+        correlated = correlations(results, layers=layers)
     except RequestError:
         return []
     return [each for each in correlated if each.state == "pretrained"]

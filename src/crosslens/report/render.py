@@ -73,10 +73,6 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
 
     Needs the packages that its first line names; `latex_document` brings them. In a document of two columns, such as
     those of ACL and IEEE, wide tables stand across both, and a table of more than a page has pages of one column.
-
-    Args:
-        table: what is written.
-        spread: what stands behind each number.
     """
 
     def write(cell: Cell) -> str:

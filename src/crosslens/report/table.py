@@ -143,9 +143,6 @@ def published_rows(
     """Published scores and the differences to them, as rows below ours; none if nothing is published.
 
     Args:
-        ours: Our cells, one per column.
-        printed: Published numbers, one per column.
-        notes: Notes of the table, extended in place.
         over: Suffix of the labels that names what is averaged, if it differs from the row above.
     """
     published = [published_cell(number, cell.kind, notes) for cell, number in zip(ours, printed, strict=True)]

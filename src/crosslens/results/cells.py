@@ -403,18 +403,6 @@ def variants_of(records: Sequence[Row]) -> list[str]:
     its own recipe is compared with the reference all the same: the recipe counts as part of the condition, as long as
     it does not vary within the condition and all other conditions share one recipe.
     """
-    if not isinstance(records, Rows):
-        return _variants(records)
-    groups = _models(records)
-    return groups.changed(_variants([records[int(first)] for first in groups.firsts])).to_list()
-
-
-def _models(records: Rows) -> Coded:
-    """Records that nothing tells apart in `variants_of`."""
-    return records.columns.together("condition", *VARIANTS)
-
-
-def _variants(records: Sequence[Row]) -> list[str]:
     own = [condition_of(record["condition"]).own_recipe for record in records]
     columns = [_variant(records, own, axis) for axis in VARIANTS if axis != "dev"]
     devs = _variant(records, own, "dev")
@@ -449,10 +437,10 @@ def columns_of(records: Rows) -> Coded:
     Args:
         records: as `disambiguated` returns them.
     """
-    groups = _models(records)
+    groups = records.columns.together("condition", *VARIANTS)
     distinct = [records[int(first)] for first in groups.firsts]
     columns = [
-        _column(record["condition"], variant) for record, variant in zip(distinct, _variants(distinct), strict=True)
+        _column(record["condition"], variant) for record, variant in zip(distinct, variants_of(distinct), strict=True)
     ]
     return groups.changed(_with_settings(columns))
 

@@ -95,7 +95,6 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> Chart:
 
     Args:
         results: similarities; other records are ignored.
-        measure: measure to draw, with its baselines.
 
     Raises:
         RequestError: when the records hold no such similarity, or none at all; when no language pair was measured with
@@ -189,8 +188,6 @@ def similarity_curves(base: Any, y: Any, style: SimilarityStyle, *, size: int, t
 
     Args:
         base: chart of rows with ``encoder``, ``sentences``, ``layer`` and ``value``.
-        y: the vertical axis.
-        style: from `similarity_style`.
         size: area of a point, in pixels; lines are as thick as suits it.
         tooltip: further columns to show under the pointer.
     """
@@ -421,9 +418,6 @@ def heat_map(
     """A heat map with a number in each box.
 
     Args:
-        x: encoding of the columns.
-        y: encoding of the rows.
-        colour: encoding of the boxes.
         dark: condition for white numbers.
         formats: number column -> its format; the first is written in the boxes, all are shown under the pointer.
         width: of a box, in pixels.

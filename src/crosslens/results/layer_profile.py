@@ -117,7 +117,6 @@ def profiles_by_variant(
 
     Args:
         results: scores of one task, metric, encoder and source.
-        title: heading of the panel.
         intervals: 95 % intervals of the means.
 
     Raises:

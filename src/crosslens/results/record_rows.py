@@ -172,11 +172,7 @@ class _Row(Mapping[str, Any]):
 
 
 class Rows(Sequence[Row]):
-    """The records of a table as rows, which read a column when they are asked for it.
-
-    Args:
-        columns: their values.
-    """
+    """The records of a table as rows, which read a column when they are asked for it."""
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns

@@ -61,8 +61,6 @@ def answers(
     """Answer questions about a model or encoder, in groups that are computed together.
 
     Args:
-        questions: the questions, without duplicates.
-        corpora: loads and caches corpora.
         note: called with a log line after each step.
 
     Yields:
@@ -186,14 +184,12 @@ def _refuse_changed_translations(question: PatchedScore, corpora: Corpora) -> No
 
 
 def _probe(subject: Subject, question: ProbeQuestion, corpora: Corpora) -> Results:
-    refs = {"train": question.train, "test": question.test} | ({"dev": question.dev} if question.dev else {})
-    splits = {split: corpora.planned(ref, split=split) for split, ref in refs.items()}
     return probe(
         subject.encoder,
         find_probe(question.name, question.settings),
-        train=splits["train"],
-        test=splits["test"],
-        dev=splits.get("dev"),
+        train=corpora.planned(question.train, split="train"),
+        test=corpora.planned(question.test, split="test"),
+        dev=corpora.planned(question.dev, split="dev") if question.dev else None,
         how=Fit(inputs=question.inputs),
         seed=question.seed,
     ).results

@@ -81,7 +81,6 @@ def execute(asked: Asked, context: Context, *, stop: Callable[[], bool] = lambda
     """Execute a run, or its unanswered questions, and publish it in the store.
 
     Args:
-        context: the store and the device.
         stop: called after every step; True saves the training state and ends the run as ``stopped``.
 
     Returns:

@@ -49,10 +49,8 @@ class Request:
 
     Attributes:
         task: the task, with the recipe's settings.
-        train: name of the training data.
         dev: name of the development data; None: not needed.
         tests: names of the test corpora.
-        corpora: cache that holds the corpora.
     """
 
     task: Task

@@ -35,7 +35,6 @@ def begin(
     """Load the run's encoder, and apply the interventions of its condition.
 
     Args:
-        corpora: loads and caches corpora.
         device: torch device; None: a GPU if available.
         vectors: pretrained word vectors of a BiLSTM.
 
@@ -71,11 +70,8 @@ def train(
     """Fine-tune the run's model.
 
     Args:
-        corpora: loads and caches corpora.
-        device: torch device; None: a GPU if available.
         state: file for the training state, as in `finetune`.
         save_every: steps between two saved states.
-        vectors: pretrained word vectors of a BiLSTM.
         tracker: experiment tracker that receives losses and dev scores.
 
     Raises:
@@ -199,8 +195,6 @@ def describe_encoder(path: str, device: str | None, *, condition: Condition) -> 
     """Load and describe an encoder.
 
     Args:
-        path: its name or folder.
-        device: torch device; None: a GPU if available.
         condition: condition of the next run, for which the encoder stays loaded.
     """
     encoder = _loaded(path, device, condition)

@@ -138,11 +138,7 @@ class Similarity(Question):
     """How similar are two languages in each layer?
 
     Attributes:
-        corpus: name of the parallel corpus.
-        source: first language.
-        target: second language.
         digests: digests of the two sides.
-        measure: name of the similarity measure.
         sentences: number of leading sentences to use; None: all.
     """
 
@@ -167,8 +163,6 @@ class IntervenedSimilarity(Similarity):
     """How similar is a language, whose states are changed in the fine-tuned model, to the unchanged source language?
 
     Attributes:
-        condition: all interventions, before and after training, as `Condition.text`.
-        seed: random seed of the interventions after training.
         reference: corpus that the interventions learn from; None: they learn from none.
     """
 
@@ -189,8 +183,6 @@ class ProbeQuestion(Question):
     """How well does a linear probe predict labels from each layer?
 
     Attributes:
-        train: training corpus.
-        test: test corpus.
         dev: development corpus for the learning-rate schedule; None: a part of ``train``.
         inputs: scaling of the states.
         seed: random seed for data order and control labels.

@@ -45,7 +45,6 @@ class Training:
 
     Attributes:
         source: name of the source in the study.
-        train: training corpus.
         dev: development corpus; None: not needed.
         selection: checkpoint selection rule; the recipe's, unless the study compares several.
         translated_from: original language of translated training data; None: not translated.
@@ -138,9 +137,7 @@ class AdaptRun(_IdentifiedRun):
     """Adaptation of an encoder to raw text.
 
     Attributes:
-        base: encoder to adapt.
         condition: condition of the adapted encoder in records.
-        partner: as in `PretrainRun`.
     """
 
     base: EncoderRef
@@ -176,7 +173,6 @@ class EncoderRun(_IdentifiedRun):
     Attributes:
         condition: interventions on the encoder.
         seed: random seed for re-initialised parameters.
-        partner: as in `PretrainRun`.
     """
 
     base: EncoderRef
@@ -203,11 +199,8 @@ class ModelRun(_IdentifiedRun):
     """Fine-tuning of a model.
 
     Attributes:
-        base: the encoder.
         condition: interventions before training.
         seed: random seed for re-initialised parameters, task head, data order and dropout.
-        training: task, data and recipe.
-        partner: as in `PretrainRun`.
     """
 
     base: EncoderRef

@@ -184,7 +184,6 @@ class Store:
         The operating system releases the lock when its owner is killed, so that nothing needs cleaning up.
 
         Args:
-            run: run id.
             patience: seconds to wait for the lock; `claimed` holds it for a moment.
         """
         lock = FileLock(self.folder / "claims" / run)

@@ -188,14 +188,7 @@ def p_value(
     over_sentences: np.ndarray | float,
     sentences: np.ndarray | int,
 ) -> np.ndarray:
-    """Compute the p-value of each mean: the level at which its interval ends at 0.
-
-    Args:
-        mean: mean in points.
-        over_seeds: see `half_width`.
-        seeds: see `half_width`.
-        over_sentences: see `half_width`.
-        sentences: see `half_width`.
+    """Compute the p-value of each mean: the level at which its interval (see `half_width`) ends at 0.
 
     Returns:
         Two-sided p-values: 1 if the mean is 0, and 0 if it is not and both variances are 0.

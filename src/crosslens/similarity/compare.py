@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -164,12 +165,8 @@ def select_sentences(
 
     Args:
         corpus: parallel sentences, or the name of a corpus; only the languages of the pairs are loaded.
-        pairs: language pairs.
         measures: measures to compute, each of which needs some number of items.
         interval: intervals to compute: the jackknife needs more items, because it leaves some out.
-        original: keep only PUD sentences originally written in this language.
-        sentences: keep only this many sentences, from the start.
-        data: folder searched first for a named corpus.
 
     Raises:
         RequestError: for an invalid pair, or fewer items than a measure needs, or than the jackknife needs.
@@ -205,6 +202,9 @@ def _compared(
 ) -> Iterator[tuple[tuple[str, str], list[Record]]]:
     """Compare the pairs and yield each with its records."""
     sources = list(dict.fromkeys(source for source, _ in pairs))
+    encoders = [encoder] if against is None else [encoder, against]
+    needed = Counter((0, source) for source in sources)
+    needed += Counter((len(encoders) - 1, target) for _, target in pairs)
     by_source = sorted(pairs, key=lambda pair: sources.index(pair[0]))
     poolings: list[Pooling] = list(dict.fromkeys(measure.pooling or pooling for measure in measures.values()))
     settings = {} if pooling == "mean" else {"pooling": pooling}
@@ -215,15 +215,7 @@ def _compared(
     seed = next((change.seed for change in latest_first if change.seed is not None), None)
     columns = {**encoder.columns, "settings": settings_text(settings), "seed": seed}
     with TemporaryDirectory(prefix="crosslens-") as folder:
-        sides = _Sides(
-            parallel,
-            by_source,
-            [encoder] if against is None else [encoder, against],
-            poolings,
-            last_layer,
-            folder,
-            after_reading,
-        )
+        sides = _Sides(parallel, needed, encoders, poolings, last_layer, Path(folder), after_reading)
         for source, target in by_source:
             ready = sides.pair(source, target)
             words, source_words = (count_words(parallel[language]) for language in (target, source))
@@ -291,62 +283,47 @@ def _refuse_different_widths(encoder: Encoder, against: Encoder, measures: Mappi
             )
 
 
+@dataclass(slots=True)
 class _Sides:
     """Representations of the languages in all pairs, each read once per encoder and at most two in memory.
 
-    Args:
-        parallel: parallel sentences.
-        pairs: language pairs that will be requested, sorted by source.
+    Attributes:
+        needed: encoder's index and language -> number of pairs that need it, those of a source as one.
         encoders: encoder of the first language and, if different, of the second.
-        poolings: poolings to compute for each language.
-        last_layer: states of the last layer.
         folder: folder for vectors that are needed again.
         after_reading: function called with the encoder's index and the representations of each language read.
     """
 
-    def __init__(
-        self,
-        parallel: Parallel,
-        pairs: Sequence[tuple[str, str]],
-        encoders: Sequence[Encoder],
-        poolings: Collection[Pooling],
-        last_layer: LastLayer,
-        folder: str,
-        after_reading: Callable[[int, Representations], None],
-    ) -> None:
-        self._parallel, self._encoders, self._poolings, self._after_reading = (
-            parallel,
-            encoders,
-            poolings,
-            after_reading,
-        )
-        self._last_layer: LastLayer = last_layer
-        self._folder = Path(folder)
-        self._needed = Counter((0, source) for source in dict.fromkeys(source for source, _ in pairs))
-        self._needed += Counter((len(encoders) - 1, target) for _, target in pairs)
-        self._ready: dict[tuple[int, str], dict[Pooling, list[Centred]]] = {}
+    parallel: Parallel
+    needed: Counter[tuple[int, str]]
+    encoders: Sequence[Encoder]
+    poolings: Collection[Pooling]
+    last_layer: LastLayer
+    folder: Path
+    after_reading: Callable[[int, Representations], None]
+    ready: dict[tuple[int, str], dict[Pooling, list[Centred]]] = field(default_factory=dict)
 
     def pair(self, source: str, target: str) -> dict[Pooling, tuple[list[Centred], list[Centred]]]:
         """The layers of both languages, in every pooling."""
-        wanted = (0, source), (len(self._encoders) - 1, target)
-        self._ready = {key: side for key, side in self._ready.items() if key in wanted}
+        wanted = (0, source), (len(self.encoders) - 1, target)
+        self.ready = {key: side for key, side in self.ready.items() if key in wanted}
         for key in wanted:
-            if key not in self._ready:
-                self._ready[key] = {pooling: self._side(key, pooling) for pooling in self._poolings}
-        first, second = (self._ready[key] for key in wanted)
-        return {pooling: (first[pooling], second[pooling]) for pooling in self._poolings}
+            if key not in self.ready:
+                self.ready[key] = {pooling: self._side(key, pooling) for pooling in self.poolings}
+        first, second = (self.ready[key] for key in wanted)
+        return {pooling: (first[pooling], second[pooling]) for pooling in self.poolings}
 
     def _side(self, key: tuple[int, str], pooling: Pooling) -> list[Centred]:
         encoder, language = key
-        corpus = self._parallel[language]
-        cached = self._folder / f"{encoder} {language} {pooling}.npy"
+        corpus = self.parallel[language]
+        cached = self.folder / f"{encoder} {language} {pooling}.npy"
         if cached.exists():
             vectors = np.load(cached)
         else:
-            representations = represent(self._encoders[encoder], corpus, pooling=pooling, last_layer=self._last_layer)
+            representations = represent(self.encoders[encoder], corpus, pooling=pooling, last_layer=self.last_layer)
             vectors = representations.vectors
-            if self._needed[key] > 1:
+            if self.needed[key] > 1:
                 np.save(cached, vectors)
-            self._after_reading(encoder, representations)
+            self.after_reading(encoder, representations)
             release_heap()
         return [centre(layer, lengths=corpus.lengths) for layer in vectors]

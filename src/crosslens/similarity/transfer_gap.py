@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Any, Literal
 
@@ -154,6 +155,7 @@ def correlations(
     control: Sequence[str] = (),
     coefficient: Coefficient = "spearman",
     outcome: Outcome = "gap",
+    required: bool = True,
     skipped: Callable[[str], None] = lambda reason: None,
 ) -> list[Correlated]:
     """Correlate transfer gap and similarity for every task, source language, encoder and measure in the results.
@@ -169,14 +171,15 @@ def correlations(
         control: names from `CONFOUNDS`, for partial correlation.
         coefficient: correlation coefficient.
         outcome: ``gap``, or ``score`` for the target score itself, which needs no same-language score.
+        required: whether results with nothing to correlate are refused.
         skipped: called with the reason where a task and source has no correlation although another one has.
 
     Returns:
         One correlation for each task, source, encoder, state, measure and layer.
 
     Raises:
-        RequestError: for an unknown confound; if there is nothing to correlate; if every task and source has too few
-            languages, several corpora or splits of one language, or records without a confound.
+        RequestError: for an unknown confound; if there is nothing to correlate, and it is ``required``; if every task
+            and source has too few languages, several corpora or splits of one language, or records without a confound.
 
     Examples:
         >>> languages = ("en", "ar", "de", "es", "fi", "fr", "hi", "ru", "zh")
@@ -186,39 +189,12 @@ def correlations(
         >>> correlated.source, sorted(correlated.gaps)
         ('en', ['ar', 'de', 'es', 'fi', 'fr', 'hi', 'ru', 'zh'])
     """
-    correlated = available_correlations(
-        results,
-        measures=measures,
-        layers=layers,
-        control=control,
-        coefficient=coefficient,
-        outcome=outcome,
-        skipped=skipped,
-    )
-    if not correlated:
-        raise RequestError(
-            f"these results have no scores and similarities ({', '.join(measures)}) for the same source and encoder",
-            hint="combine results of `crosslens finetune` and `crosslens compare`, or name the folder of a study;"
-            " an overlap belongs to the scores of its training and test corpora",
-        )
-    return correlated
-
-
-def available_correlations(
-    results: Results,
-    *,
-    measures: Sequence[str] = ("cka",),
-    layers: Layers = "mean",
-    control: Sequence[str] = (),
-    coefficient: Coefficient = "spearman",
-    outcome: Outcome = "gap",
-    skipped: Callable[[str], None] = lambda reason: None,
-) -> list[Correlated]:
-    """Like `correlations`, but return an empty list if there is nothing to correlate."""
     for name in control:
         if name not in CONFOUNDS:
             raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))
-    asked = _Asked(measures, layers, control, coefficient, outcome)
+    measured = partial(
+        _correlated, measures=measures, layers=layers, control=control, coefficient=coefficient, outcome=outcome
+    )
     correlated: list[Correlated] = []
     refused: dict[str, RequestError] = {}
     reference = _reference(results)
@@ -236,11 +212,10 @@ def available_correlations(
                 if len(variants) > 1 and (not targets - {source} or (outcome == "gap" and source not in targets)):
                     continue  # without scores in the source and another language there is no gap
                 try:
-                    correlated += _correlated(
+                    correlated += measured(
                         records,
                         models,
                         _test_sizes(scores, models),
-                        asked,
                         of=(task, source, encoder, variant),
                         only_variant=len(variants) == 1,
                     )
@@ -248,36 +223,35 @@ def available_correlations(
                     refused[", ".join(filter(None, (task, variant, f"source {source}")))] = error
     if refused and not correlated:
         raise next(iter(refused.values()))
+    if required and not correlated:
+        raise RequestError(
+            f"these results have no scores and similarities ({', '.join(measures)}) for the same source and encoder",
+            hint="combine results of `crosslens finetune` and `crosslens compare`, or name the folder of a study;"
+            " an overlap belongs to the scores of its training and test corpora",
+        )
     for models, error in refused.items():
         skipped(f"{models}: {error}")
     return correlated
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The arguments of `correlations`."""
-
-    measures: Sequence[str]
-    layers: Layers
-    control: Sequence[str]
-    coefficient: Coefficient
-    outcome: Outcome
 
 
 def _correlated(
     records: Results,
     models: Results,
     test_sizes: Results,
-    asked: _Asked,
     *,
     of: tuple[str, str, str | None, str],
     only_variant: bool,
+    measures: Sequence[str],
+    layers: Layers,
+    control: Sequence[str],
+    coefficient: Coefficient,
+    outcome: Outcome,
 ) -> Iterator[Correlated]:
     """Correlations of models that differ only in seed; ``of`` is their task, source, encoder and variant."""
     task, source, encoder, variant = of
-    gaps = _gaps(models, task=task, source=source, outcome=asked.outcome)
-    outcomes = gaps.points if asked.outcome == "gap" else gaps.scores
-    for (state, trained_for), measure in product((("pretrained", None), ("fine-tuned", task)), asked.measures):
+    gaps = _gaps(models, task=task, source=source, outcome=outcome)
+    outcomes = gaps.points if outcome == "gap" else gaps.scores
+    for (state, trained_for), measure in product((("pretrained", None), ("fine-tuned", task)), measures):
         similar = records.filter(source=source, task=trained_for, measure=measure, target_layer=None)
         targets = similar.columns.coded("target")
         similar = similar.where(np.array([target != source for target in targets.values], bool)[targets.codes])
@@ -285,9 +259,9 @@ def _correlated(
         if not len(similar):
             continue
         table = cells(similar, rows=("target", "partner"), columns=("layer",))
-        confounds = {name: _confound(name, similar, test_sizes, measure) for name in asked.control}
+        confounds = {name: _confound(name, similar, test_sizes, measure) for name in control}
         by_layer: dict[int | None, tuple] = {None: table.columns}
-        if asked.layers == "each" and measure not in OF_TEXT:
+        if layers == "each" and measure not in OF_TEXT:
             by_layer = {layer: (layer,) for layer in table.columns if layer is not None}
         for layer, columns in by_layer.items():
             means = {row: mean_of([table.get(row, column) for column in columns]) for row in table.rows}
@@ -300,7 +274,7 @@ def _correlated(
             if trained_for is not None:  # both are of the models of a seed
                 excluded = {target: _unpaired(cell, by_target[target]) for target, cell in outcomes.items()}
             points, scores, similarities = (_means(each, excluded) for each in (gaps.points, gaps.scores, by_target))
-            correlated = points if asked.outcome == "gap" else scores
+            correlated = points if outcome == "gap" else scores
             if excluded and not correlated.keys() & similarities.keys():
                 _refuse_seeds(outcomes, by_target)
             yield Correlated(
@@ -312,11 +286,11 @@ def _correlated(
                 layer,
                 points,
                 similarities,
-                correlate(correlated, similarities, control=confounds, coefficient=asked.coefficient),
+                correlate(correlated, similarities, control=confounds, coefficient=coefficient),
                 variant,
                 gaps.same_language,
                 scores,
-                asked.outcome,
+                outcome,
                 len(frozenset().union(*excluded.values())),
             )
 

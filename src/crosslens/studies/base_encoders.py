@@ -28,8 +28,6 @@ class BaseEncoders:
     """The encoders of a study, and the runs that produce them.
 
     Args:
-        store: the store of finished runs.
-        corpora: loads and caches corpora.
         cache: folder of encoders pretrained on artificial languages; None: the user's cache.
         progress: listener for the pretraining of such an encoder.
 
@@ -75,7 +73,6 @@ class BaseEncoders:
         """Return the encoder that a run starts from; None while the run that produces it is unfinished.
 
         Args:
-            seed: random seed of the run.
             source: source whose raw text the encoder is adapted to or pretrained on.
             partner: second language of a bilingual encoder.
             limit: number of training sentences, which determine a BiLSTM; None: all.

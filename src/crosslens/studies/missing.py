@@ -81,7 +81,6 @@ class _Need:
     Attributes:
         corpus: its name with its split.
         part: the part: ``source ru``, ``target wikiann/ar``.
-        task: task of that part; None: of no task.
         check: raises `DataError` if the corpus is missing.
     """
 
@@ -94,12 +93,7 @@ class _Need:
 def find_missing(
     study: Study, sources: Iterable[ChosenSource], data: Data, *, folder: str | None
 ) -> tuple[Missing, ...]:
-    """Find the missing corpora of a study, each once.
-
-    Args:
-        sources: those that it trains on.
-        folder: data folder that is searched first.
-    """
+    """Find the missing corpora of a study, each once."""
     errors: dict[str, DataError | None] = {}
     parts: dict[str, dict[str, list[str]]] = {}
     for need in _needs(study, sources, data, folder):
@@ -125,9 +119,6 @@ def leave_out(
     """Leave out the parts of a study that need missing corpora.
 
     Conditions that need missing raw text stay in the study, which has them for all sources: see `has_text`.
-
-    Args:
-        sources: those that it trains on.
 
     Returns:
         The study without encoders, probes, similarity and selection rules that need a missing corpus; its corpora,

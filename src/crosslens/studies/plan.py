@@ -47,6 +47,7 @@ from crosslens.studies.missing import (
     leave_out,
     reads_text,
 )
+from crosslens.studies.plan_checks import notes_on, refuse_shared_tests
 from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import Task, find_task
 from crosslens.training.recipe import Recipe
@@ -114,7 +115,6 @@ def plan(
     The encoder and the corpora are loaded, because run ids depend on their content and not on their names.
 
     Args:
-        store: the folder of runs.
         cache: folder of encoders pretrained on artificial languages; None: the user's cache.
         skip_missing: whether to leave out targets, sources, probes and similarity whose corpora are missing, instead of
             refusing the study. The ids of the other runs do not change.
@@ -131,7 +131,7 @@ def plan(
     planner = _Planner(study, store, corpora or Corpora(), cache, listener, skip_missing=skip_missing)
     listener.report("planning", 0)
     asked = tuple(planner.asked())
-    notes = tuple(dict.fromkeys([*planner.notes, *_shared(asked), *_trained_on(asked), *_of_one_encoder(asked)]))
+    notes = tuple(dict.fromkeys([*planner.notes, *notes_on(asked)]))
     return Plan(
         study, asked, unfinished(store, asked, models="models" in study.keep), planner.waiting, notes, planner.missing
     )
@@ -141,50 +141,10 @@ def unfinished(store: Store, asked: tuple[Asked, ...], *, models: bool = False) 
     """Return the unfinished runs, each once, with the questions that the store has no answers to.
 
     Args:
-        store: the folder of runs.
-        asked: runs with their questions.
         models: whether the fine-tuned models are to be kept.
     """
     missing = (store.missing(planned, models=models) for planned in merged(asked))
     return tuple(open_run for open_run in missing if open_run is not None)
-
-
-def _shared(asked: tuple[Asked, ...]) -> Iterator[str]:
-    """Yield notes on sources with the same training data."""
-    sources: dict[tuple[str, str], dict[str, str]] = {}
-    for run in (planned.run for planned in asked):
-        if isinstance(run, ModelRun):
-            training = run.training
-            sources.setdefault((training.task, training.train.digest), {})[training.source] = training.train.name
-    for (task, _), names in sources.items():
-        if len(names) > 1:
-            described = ", ".join(f"{source} ({train})" for source, train in names.items())
-            yield f"{task}: these sources have the same training data and share their runs: {described}"
-
-
-def _trained_on(asked: tuple[Asked, ...]) -> Iterator[str]:
-    """Yield notes on test corpora that are the training corpus, by the same name: a copy may be meant."""
-    for planned in asked:
-        if isinstance(planned.run, ModelRun):
-            training = planned.run.training
-            tests = (question.corpus for question in planned.questions if isinstance(question, Score))
-            yield from training.warnings(test for test in tests if test.name == training.train.name)
-
-
-def _of_one_encoder(asked: tuple[Asked, ...]) -> Iterator[str]:
-    """Yield notes on conditions whose seeds all start from one encoder made by the study."""
-    seeds: dict[tuple[str, bool], set[int]] = {}
-    for run in (planned.run for planned in asked):
-        if isinstance(run, ModelRun) and run.base.made and run.base.shared:
-            produced = run.condition.start != "encoder"
-            seeds.setdefault((run.condition.label, produced), set()).add(run.seed)
-    for (label, produced), shared in seeds.items():
-        if len(shared) > 1:
-            setting, what = ("starts", "such encoders") if produced else ("pretrained", "pretrained encoders")
-            yield (
-                f"{label}: all {len(shared)} seeds start from one encoder; intervals and tests do not include variation"
-                f" between {what} ({setting}: one)"
-            )
 
 
 class _Planner:
@@ -259,7 +219,8 @@ class _Planner:
         """Yield all runs: those that make encoders, then comparisons and probes, then fine-tuning task by task."""
         study = self.study
         sources = self._sources()
-        self._refuse_shared_tests(sources)
+        if any(map(reads_text, self.conditions)):
+            refuse_shared_tests(study.name, sources, lambda source: self._tests(source, None))
         pretrained = list(self._pretrained()) if study.pretrains else []
         searched = list(self._pretrained_for_search(pretrained)) if study.pretrains else []
         producers = [*pretrained, *searched, *self._producer_runs([source for _, _, source in sources])]
@@ -272,23 +233,6 @@ class _Planner:
         ):
             if has_text(source, condition, self.absent):
                 yield from self._fine_tuning(task, name, source, condition, partner)
-
-    def _refuse_shared_tests(self, sources: list[ChosenSource]) -> None:
-        """Refuse test corpora for several encoders made from different text: records do not name the text."""
-        if not any(map(reads_text, self.conditions)):
-            return
-        tested: dict[tuple[str, str, CorpusRef], tuple[str, str]] = {}
-        for task, name, source in sources:
-            if source.text is None:
-                continue
-            for test in self._tests(source, None):
-                other, text = tested.setdefault((task, source.train, test), (name, source.text))
-                if text != source.text:
-                    raise RequestError(
-                        f"{self.study.name}: {other} and {name} test encoders made from {text} and {source.text} on"
-                        f" {test.name}, and results could not tell these scores apart",
-                        hint="name this test corpus under one of them, or make a study of each",
-                    )
 
     def _fine_tuning(
         self, task: str, name: str, source: Source, condition: Condition, partner: str | None

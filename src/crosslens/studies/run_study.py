@@ -33,7 +33,6 @@ class Report:
 
     Attributes:
         plan: the plan at the end.
-        failed: runs that failed.
         taken: runs that other processes are working on.
         stopped: whether the study was interrupted.
     """

@@ -62,9 +62,6 @@ def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pand
     (`crosslens.scores.intervals.q_values`): differences on single corpora, and differences of means. Unfinished runs
     are left out.
 
-    Args:
-        study: name of the study.
-
     Returns:
         A frame with `COLUMNS`. ``source`` is the name of the source in the study; ``std`` is over seeds (ddof 1);
         ``interval`` says what intervals are over; with one seed, sentences alone. delta, delta_low, delta_high, p and q
@@ -80,7 +77,6 @@ def summary_of(parts: Sequence[Mapping[CellKey, Scores]], *, study: str) -> "pan
 
     Args:
         parts: scores that are compared apart, but tested together.
-        study: name of the study.
     """
     import pandas as pd
 

@@ -19,7 +19,6 @@ class Processes:
 
     Attributes:
         rank: number of this process, from 0.
-        size: number of processes.
     """
 
     rank: int = 0

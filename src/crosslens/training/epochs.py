@@ -78,10 +78,6 @@ class Epochs:
     """Train a model in place, epoch by epoch.
 
     Args:
-        model: the model; its encoder and head are trained.
-        train: the training corpus.
-        encoded: the encoded training corpus.
-        dev: development data; None: none.
         identity: digest that the state file must match.
         state: file for the state of unfinished training; None: no state is saved.
         save_every: steps between two saved states.

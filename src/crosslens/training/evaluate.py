@@ -84,7 +84,6 @@ def evaluate_variants(
 
     Args:
         models: models that differ only in interventions on states.
-        corpora: corpora with the annotation.
         predicted: called for each of the models.
     """
     model = models[0]

@@ -88,11 +88,7 @@ def intervene(
 
 
 class Sources:
-    """States of source languages' corpora, read once for all interventions that learn from them.
-
-    Args:
-        data: data folder for corpora by name.
-    """
+    """States of source languages' corpora, read once for all interventions that learn from them."""
 
     def __init__(self, data: str | Path | None = None) -> None:
         self._data = data
@@ -119,11 +115,8 @@ def intervened(
     """Apply the interventions of conditions to a model, see `intervene`.
 
     Args:
-        model: a fine-tuned model; not modified.
         sources: states of source languages, shared by calls for one model.
         seed: random seed of the interventions that name none; recorded if it is not that of the model.
-        pretrained: as in `intervene`.
-        reference: as in `intervene`.
     """
     conditions = [condition.scaled(written_for=None, depth=model.encoder.depth) for condition in conditions]
     encoder = model.encoder

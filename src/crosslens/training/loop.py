@@ -18,8 +18,8 @@ import torch
 from torch import nn
 
 from crosslens.digests import stream_seed
+from crosslens.encoders.gpu.cuda_graphs import uses_graphs
 from crosslens.encoders.gpu.update_graph import UpdateGraph
-from crosslens.environment import switch
 from crosslens.errors import RequestError, TrainingError
 from crosslens.files import is_refusal, write_bytes
 from crosslens.memory_errors import is_exhausted
@@ -93,8 +93,6 @@ class Loop(Generic[Item]):
 
     Args:
         module: the module to train; `save` writes its `trained_weights`.
-        groups: parameter groups from `parameter_groups`.
-        optimiser: settings of the optimiser.
         seed: dropout depends on ``(seed, step)``, and on the rank where there are several processes, so a resumed run
             draws the same masks. Other micro-batches draw other masks.
         identity: digest of the run; `load` rejects the state of a different run.
@@ -152,7 +150,7 @@ class Loop(Generic[Item]):
         """
         device = self._parameters[0].device
         devices = [device] if device.type == "cuda" else []
-        if devices and self._processes.size == 1 and switch("CROSSLENS_CUDA_GRAPHS") is not False:
+        if self._processes.size == 1 and uses_graphs(device):
             self._on_gpu = UpdateGraph(self._adamw, clip=self.settings.clip, device=device)
         last = self.settings.steps if until is None else min(until, self.settings.steps)
         with torch.random.fork_rng(devices=devices):

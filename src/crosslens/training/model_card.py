@@ -24,7 +24,6 @@ def model_card(model: TaskModel, *, exported: bool) -> str:
     The YAML header follows the hub's format and leaves the licence to the publisher.
 
     Args:
-        model: a fine-tuned model.
         exported: whether encoder and head are saved as a token classifier of transformers.
     """
     alone = exported and bool(model.encoder.tokenizer.is_fast) and not model.encoder.tokenizers

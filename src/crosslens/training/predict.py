@@ -98,13 +98,7 @@ def predict_windows(
 def predict_variants(
     models: Sequence[TaskModel], corpus: Corpus, reading: EncodedCorpus, *, progress: Progress = SILENT
 ) -> list[Corpus]:
-    """Annotate an encoded corpus by one model under several interventions on states, and compute shared states once.
-
-    Args:
-        models: models that differ only in interventions on states.
-        reading: its windows.
-        progress: listener for the number of predicted sentences or texts.
-    """
+    """Annotate an encoded corpus by one model under several interventions on states, and compute shared states once."""
     if len(models) == 1:
         return [predict_windows(models[0], corpus, reading, progress=progress)]
     encoders = [model.computing_encoder for model in models]

@@ -81,10 +81,6 @@ def probed_layers(depth: int) -> tuple[int, ...]:
 def train_probes(encoder: Encoder, source: Corpus) -> SourceProbes:
     """Train the probes of a source on its first `TRAIN_SENTENCES` sentences.
 
-    Args:
-        encoder: read in evaluation mode.
-        source: sentences with parts of speech.
-
     Raises:
         RequestError: for fewer than five sentences.
         DataError: for a sentence without parts of speech.

@@ -66,7 +66,6 @@ def transfer_of_another(rule: Rule, other: Rule) -> dict[Measured, float]:
     """Estimate transfer of another encoder by a rule, fitted without the language of each score.
 
     Args:
-        rule: the rule that estimates.
         other: measured transfer of the other encoder; sources that the rule is not fitted to are left out.
 
     Returns:

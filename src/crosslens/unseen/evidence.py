@@ -88,8 +88,6 @@ def gather(
     """Gather evidence of how well an encoder reads a text.
 
     Args:
-        encoder: encoder, used in evaluation mode.
-        text: raw text, or sentences of words.
         sources: candidate source -> its training data.
         probes: candidate source -> its probes on the encoder.
         scheme: transliteration scheme of the text; "": original script.

@@ -107,13 +107,7 @@ class Choice:
 
 
 def choices_among(rows: Sequence[Measured], expected: Iterable[float], *, default: str) -> tuple[Choice, ...]:
-    """The choice for each corpus that was measured from several sources, the default one among them.
-
-    Args:
-        rows: measured transfer.
-        expected: expected score of each row.
-        default: the default source.
-    """
+    """The choice for each corpus that was measured from several sources, the default one among them."""
     by_corpus: dict[str, list[tuple[Measured, float]]] = {}
     for row, score in zip(rows, expected, strict=True):
         by_corpus.setdefault(row.corpus, []).append((row, score))
@@ -139,7 +133,6 @@ class Rule:
 
     Attributes:
         measured: transfer that the rule is fitted to; the source of the first row is the default source.
-        provenance: encoder, task and training that were measured.
     """
 
     measured: tuple[Measured, ...]

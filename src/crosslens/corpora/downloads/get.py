@@ -22,8 +22,6 @@ def find_published(name: str, *, release: str | None = None, url: str | None = N
     """Find a collection that can be downloaded.
 
     Args:
-        name: ``ud`` or a name of `PUBLISHED`.
-        release: release of Universal Dependencies.
         url: address of a mirror, which may have other releases.
 
     Raises:

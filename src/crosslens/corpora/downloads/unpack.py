@@ -17,7 +17,6 @@ def unpack(archive: Path, folder: Path, *, members: str = ".*") -> None:
 
     Args:
         archive: a zip or tar archive, recognised by its content.
-        folder: folder to unpack into; created if missing.
         members: regular expression; only members whose whole path matches are unpacked.
 
     Raises:

@@ -43,8 +43,6 @@ def read(
 
     Args:
         name: name of the corpus in errors and records; the path by default.
-        language: BCP 47 tag.
-        split: ``train``, ``dev`` or ``test``.
         release: release of the treebank.
         cycles: whether heads may form cycles, as those of a parser that chooses each head alone.
         incomplete: those of `LAYERS` that may be annotated for only some words of a sentence;

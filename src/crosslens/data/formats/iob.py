@@ -217,8 +217,6 @@ def check_tag(tag: str, *, file: str, line: int, hint: str | None = None) -> str
     """Return a tag, if it is an IOB tag.
 
     Args:
-        file: name of the source in messages.
-        line: its line there.
         hint: hint for a tag that is not; None: what tags are.
 
     Raises:

@@ -49,7 +49,6 @@ def blocks(text: str, *, spaces_are_empty: bool = False) -> Iterator[tuple[int, 
     Empty lines belong to the preceding block, so the blocks contain all lines.
 
     Args:
-        text: text of a file.
         spaces_are_empty: whether lines of spaces and tabs count as empty.
     """
     block: list[str] = []

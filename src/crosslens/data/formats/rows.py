@@ -101,7 +101,6 @@ def read_rows(
     """Make a corpus of rows with named columns: texts, pairs of texts, or sentences with named entities.
 
     Args:
-        file: name of the source in messages.
         features: column -> description of its values in ``datasets``, with the names of labels.
         unnamed: whether labels without names are written as they are.
 
@@ -135,8 +134,6 @@ def texts(
     """Yield the texts of rows; rows without a decided label are left out.
 
     Args:
-        layout: columns to read.
-        file: name of the source in messages.
         labelled: whether there is a column of labels.
         label: function from a value of that column to the label; None for no label.
 
@@ -175,7 +172,6 @@ def label_name(feature: Any, file: str, *, unnamed: bool = False) -> Callable[[A
 
     Args:
         feature: description of the column in ``datasets``.
-        file: name of the source in messages.
         unnamed: whether labels without names are written as they are.
     """
     while isinstance(feature, Mapping) and "feature" in feature:  # a list of labels

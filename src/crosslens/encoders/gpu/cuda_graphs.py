@@ -33,33 +33,26 @@ WAITING = frozenset({"bilstm", "deberta-v2", "routed-bert", "xlm"})
 
 
 class Recordable(Protocol):
-    """What is trained from graphs besides an `Encoder`: the body of a language model."""
+    """What is trained from graphs: an `Encoder`, or the body of a language model.
+
+    Attributes:
+        name: its name in messages.
+        device: the GPU.
+        trained: the module with the trained parameters.
+        padding: subword id of padding.
+        capacity: number of subwords up to which windows may be padded.
+    """
 
     @property
-    def name(self) -> str:
-        """Name, for messages."""
-        ...
-
+    def name(self) -> str: ...
     @property
-    def device(self) -> torch.device:
-        """The GPU."""
-        ...
-
+    def device(self) -> torch.device: ...
     @property
-    def trained(self) -> nn.Module:
-        """The module with the trained parameters."""
-        ...
-
+    def trained(self) -> nn.Module: ...
     @property
-    def padding(self) -> int:
-        """Subword id of padding."""
-        ...
-
+    def padding(self) -> int: ...
     @property
-    def capacity(self) -> int:
-        """Number of subwords up to which windows may be padded."""
-        ...
-
+    def capacity(self) -> int: ...
     def states(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None = None) -> torch.Tensor:
         """Compute ``(windows, length, output width)`` states."""
         ...
@@ -75,21 +68,22 @@ def has_graphs(encoder: Encoder) -> bool:
 
 
 def can_record(module: nn.Module, family: str, device: torch.device) -> bool:
-    """Whether a module's passes can be recorded: on a GPU, if something is trained and they never wait for it.
+    """Whether a module's passes can be recorded: `uses_graphs`, something is trained, and no pass waits."""
+    trained = any(parameter.requires_grad for parameter in module.parameters())
+    return uses_graphs(device) and trained and family not in WAITING
 
-    The variable CROSSLENS_CUDA_GRAPHS=0 switches graphs off.
-    """
-    if device.type != "cuda" or switch("CROSSLENS_CUDA_GRAPHS") is False or family in WAITING:
-        return False
-    return any(parameter.requires_grad for parameter in module.parameters())
+
+def uses_graphs(device: torch.device) -> bool:
+    """Whether work on a device is recorded: on a GPU, unless CROSSLENS_CUDA_GRAPHS=0 switches graphs off."""
+    return device.type == "cuda" and switch("CROSSLENS_CUDA_GRAPHS") is not False
 
 
 class TrainingGraphs:
     """Compute the states of training batches, with gradients, from CUDA graphs for shapes that occur often.
 
     Args:
-        encoder: encoder in training mode, for which `has_graphs` holds, or another `Recordable`. Until the last call
-            its parameters stay in place and trainable as they are; their values may change.
+        encoder: in training mode; `has_graphs` or `can_record` holds for it. Until the last call its parameters stay
+            in place and trainable as they are; their values may change.
         say: called with a line where the passes cannot be recorded, as those of some families cannot in some versions
             of transformers, which copy numbers to the device within a pass. They are computed without graphs then.
 
@@ -98,7 +92,7 @@ class TrainingGraphs:
         replayed: number of batches whose states came from a graph.
     """
 
-    def __init__(self, encoder: Encoder | Recordable, *, say: Callable[[str], None] = lambda line: None) -> None:
+    def __init__(self, encoder: Recordable, *, say: Callable[[str], None] = lambda line: None) -> None:
         self.recorded = self.replayed = 0
         self._encoder, self._say = encoder, say
         self._recordable = True
@@ -111,13 +105,7 @@ class TrainingGraphs:
         self._anchor = torch.zeros((), device=encoder.device, requires_grad=True)
 
     def __call__(self, ids: torch.Tensor, mask: torch.Tensor, segments: torch.Tensor | None = None) -> torch.Tensor:
-        """Compute ``(windows, length, output width)`` float32, as `Encoder.states` does.
-
-        Args:
-            ids: ``(windows, length)`` int64 subword ids.
-            mask: ``(windows, length)`` int64, 0 for padding.
-            segments: ``(windows, length)`` int64, or None.
-        """
+        """Compute ``(windows, length, output width)`` float32, as `Encoder.states` does."""
         length = ids.shape[1]
         missing = min(-length % MULTIPLE, max(0, self._encoder.capacity - length))
         inputs = [functional.pad(ids, (0, missing), value=self._encoder.padding), functional.pad(mask, (0, missing))]
@@ -160,7 +148,7 @@ class _Recording:
 
     def __init__(
         self,
-        encoder: Encoder | Recordable,
+        encoder: Recordable,
         parameters: Sequence[nn.Parameter],
         gradients: dict[nn.Parameter, torch.Tensor],
         inputs: Sequence[torch.Tensor],

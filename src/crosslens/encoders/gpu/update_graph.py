@@ -25,7 +25,6 @@ class UpdateGraph:
     Args:
         adamw: the optimiser, fused. Its moments stay in place until the last call.
         clip: maximum norm of the mean gradient; None: no clipping.
-        device: the GPU.
 
     Attributes:
         replayed: number of updates that came from the graph.

@@ -123,12 +123,7 @@ class Intervention(BaseModel):
         return cls.model_validate(values) if changes_something or (values and lacks_one) else None
 
     def each(self, *, depth: int, heads: int) -> tuple[Self, ...]:
-        """One intervention for each layer if the layers are ``*``; empty otherwise.
-
-        Args:
-            depth: number of layers of the encoder.
-            heads: number of attention heads of a layer.
-        """
+        """One intervention for each layer if the layers are ``*``; empty otherwise."""
         if getattr(self, "layers", None) != EACH:
             return ()
         return tuple(self.model_copy(update={"layers": str(layer)}) for layer in range(1, depth + 1))
@@ -146,9 +141,6 @@ class Intervention(BaseModel):
         """Apply the intervention to a copy of an encoder.
 
         This default only records the intervention, for those that act while the encoder is made.
-
-        Args:
-            encoder: not modified.
 
         Raises:
             EncoderError: for layers or components that the encoder does not have.

@@ -75,10 +75,6 @@ class Address:
         >>> [str(address) for address in Address.parse("*.attention.head.*").each(depth=2, heads=2)]
         ['1.attention.head.0', '1.attention.head.1', '2.attention.head.0', '2.attention.head.1']
 
-        Args:
-            depth: number of layers of the encoder.
-            heads: number of heads of a layer.
-
         Raises:
             EncoderError: for each neuron, of which there are too many.
         """

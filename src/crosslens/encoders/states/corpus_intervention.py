@@ -48,9 +48,6 @@ class CorpusIntervention(StateIntervention):
     def fit(self, encoder: "Encoder", source: "CorpusStates", *, seed: int) -> "Encoder":
         """Return an encoder whose states are replaced from now on; it shares the model.
 
-        Args:
-            encoder: not modified.
-
         Raises:
             EncoderError: for an address that the encoder does not have.
         """

@@ -89,12 +89,7 @@ class Erasure:
     means: "Callable[[], Mapping[str, Tensor]]"
 
     def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
-        """Compute the shift of a corpus from its own means.
-
-        Args:
-            clean: the corpus, and its states without interventions.
-            seed: random seed of the control.
-        """
+        """Compute the shift of a corpus from its own means."""
         import torch
 
         from crosslens.encoders.states.mean import places_of

@@ -67,8 +67,6 @@ def resampled(clean: "CorpusStates", at: str, chosen: Sequence[int]) -> Edit:
     """Replace the states of each window by those of the chosen window.
 
     Args:
-        clean: the corpus, and its states without interventions.
-        at: address of the states.
         chosen: index of another window for each window.
     """
     import torch

@@ -43,9 +43,6 @@ def read_submissions(paths: Sequence[str]) -> Results:
 def write_atlas(results: Results, folder: Path, *, title: str) -> list[str]:
     """Write the page, the ranking and a file for each encoder. Equal results give equal bytes.
 
-    Args:
-        results: records of all encoders.
-
     Returns:
         Names of the encoders.
     """

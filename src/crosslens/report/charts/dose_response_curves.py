@@ -18,9 +18,6 @@ def dose_response_curves(results: Results) -> Chart:
 
     Points are means over seeds, one for each dose, joined in the order of the doses through the unchanged model. If
     similarity carried transfer, the solid lines of all interventions would lie on one another.
-
-    Args:
-        results: records of studies whose similarity is of ``changed`` models.
     """
     panels: dict[str, list[dict[str, object]]] = {}
     for doses in doses_of(results):

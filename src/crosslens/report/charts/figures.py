@@ -76,7 +76,6 @@ def write_figures(
     Letters are 8 points high where a figure is included without scaling. The same results give the same bytes.
 
     Args:
-        results: results of one or more studies.
         sort: order of the languages, as in `Results.sorted`.
         typology: from `crosslens.report.typology.read_typologies`.
         significance: intervals of scores from finished studies.

@@ -19,9 +19,6 @@ def pretraining_curves(results: Results) -> Chart:
     One panel per encoder. Zero-shot scores are solid, anything else is dashed. Baselines, scores in the source language
     and quantities whose change may be chance are left out. Bands show the lowest and highest seed; lines cross 50 % at
     the onsets.
-
-    Args:
-        results: records of studies with checkpoints.
     """
     drawn = [each for each in series_of(results) if not each.role and each.onsets()]
     if not drawn:

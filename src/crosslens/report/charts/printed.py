@@ -63,9 +63,6 @@ def printed(chart: Chart, *, inches: float) -> str:
     A chart that is narrower stays as it is. Otherwise legends move below the panels, fewer panels stand side by side
     and each becomes narrower. Letters keep their size, except for numbers in the boxes of heat maps. A heat map of too
     many columns is as narrow as can be read.
-
-    Args:
-        inches: width of the paper.
     """
     spec = chart.to_dict()
     width = math.floor(inches * PIXELS_PER_INCH)

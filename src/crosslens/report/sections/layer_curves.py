@@ -29,7 +29,6 @@ def layer_curves(results: Results, tasks: Sequence[str | None]) -> list[Section]
     """Make a section for each kind of curves by layer that the results hold.
 
     Args:
-        results: probes, retrieval and scores of heads on one fixed layer.
         tasks: task of each table of scores on the page; curves of a task show with its tables.
 
     Returns:

@@ -10,7 +10,7 @@ from crosslens.report.blocks import Block
 from crosslens.report.charts.scatter import OVERLAP
 from crosslens.report.sections.section import Section
 from crosslens.results.record import Results
-from crosslens.similarity.transfer_gap import Correlated, available_correlations
+from crosslens.similarity.transfer_gap import Correlated, correlations
 from crosslens.tasks import main_metric
 from crosslens.tasks.titles import metric_name
 
@@ -25,12 +25,11 @@ def overlap_scatter(results: Results, blocks: Sequence[Block]) -> list[Section]:
     """Make Figure 3 of Wu & Dredze (2019) for each task, where the results hold scores and overlaps.
 
     Args:
-        results: scores and overlaps of reference models.
         blocks: tables of scores on the page, in their order; charts show with the table of their scores.
     """
     correlated: list[Correlated] = []
     with suppress(RequestError):  # too few languages, or several corpora of a language, which the tables report
-        correlated = available_correlations(results, measures=list(OVERLAP), coefficient="pearson", outcome="score")
+        correlated = correlations(results, measures=list(OVERLAP), coefficient="pearson", outcome="score")
     panels = [_panel(each, blocks) for each in correlated]
     return [Section("overlap", "Score against subword overlap", NOTE, "scatter", panels, {})] if panels else []
 

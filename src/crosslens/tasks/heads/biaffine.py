@@ -38,12 +38,7 @@ class NodeIndex:
 
     @classmethod
     def of(cls, lengths: Sequence[int], device: torch.device) -> "NodeIndex":
-        """Index a batch.
-
-        Args:
-            lengths: number of words of each sentence.
-            device: device of the tensors.
-        """
+        """Index a batch."""
         sizes = np.asarray(lengths) + 1
         roots = np.cumsum(sizes) - sizes
         positions = np.arange(sizes.max())
@@ -134,8 +129,6 @@ class BiaffineHead(nn.Module):
         """Compute the cross-entropy of heads and relations, summed over words, and the number of words.
 
         Args:
-            states: ``(windows, length, width)``.
-            batch: the windows.
             targets: head (0 is the root) and relation index of each word, ``(words, 2)``.
             root: see `Parsing`.
         """

@@ -47,7 +47,6 @@ def greedy_heads(scores: np.ndarray, lengths: Sequence[int]) -> tuple[list[np.nd
 
     Args:
         scores: as in `best_trees`.
-        lengths: number of words of each sentence.
 
     Returns:
         Heads of each sentence, ``(length,)``, and whether they form a tree, ``(sentences,)`` bool.

@@ -66,7 +66,6 @@ def training_memory(encoder: Encoder, recipe: Recipe, *, length: int) -> Trainin
 
     Args:
         encoder: encoder whose frozen parameters are set.
-        recipe: recipe with the batch size.
         length: subwords of each window.
 
     Returns:
@@ -108,8 +107,6 @@ def memory_warning(encoder: Encoder, recipe: Recipe, *, length: int) -> str | No
     """Return a warning if a training will probably run out of memory; None otherwise.
 
     Args:
-        encoder: encoder on its device.
-        recipe: recipe with the batch size.
         length: subwords of the longest window.
     """
     free = free_memory(encoder.device)

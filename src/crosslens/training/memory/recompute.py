@@ -9,6 +9,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.entering import forward_replaced
 from crosslens.encoders.matmul import computed_in
 from crosslens.encoders.state_cache import frozen_depth
 from crosslens.errors import RequestError
@@ -20,9 +21,6 @@ def recomputed(encoder: Encoder) -> Iterator[None]:
 
     Training takes about a third longer. Gradients are the same up to rounding, with the same dropout masks.
 
-    Args:
-        encoder: its layers compute again what the backward pass needs.
-
     Raises:
         RequestError: for an architecture whose layers are not one module each.
     """
@@ -31,14 +29,8 @@ def recomputed(encoder: Encoder) -> Iterator[None]:
             f"gradient checkpointing does not work for {encoder.family.name}, whose layers are not one module each",
             hint="lower micro_batch instead",
         )
-    layers = encoder.layers[frozen_depth(encoder) :]
-    for layer in layers:
-        layer.forward = _recomputing(layer, encoder)
-    try:
+    with forward_replaced({layer: _recomputing(layer, encoder) for layer in encoder.layers[frozen_depth(encoder) :]}):
         yield
-    finally:
-        for layer in layers:
-            del layer.forward
 
 
 def _recomputing(layer: nn.Module, encoder: Encoder) -> Callable[..., Any]:

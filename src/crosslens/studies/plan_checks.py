@@ -1,0 +1,76 @@
+"""Checks of a plan: what is refused before any run, and notes for the reader."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from crosslens.errors import RequestError
+from crosslens.runs.question import CorpusRef, Score
+from crosslens.runs.run import Asked, ModelRun
+from crosslens.studies.missing import ChosenSource
+from crosslens.studies.study import Source
+
+
+def refuse_shared_tests(
+    study: str, sources: Iterable[ChosenSource], tests_of: Callable[[Source], Iterable[CorpusRef]]
+) -> None:
+    """Refuse test corpora for several encoders made from different text: records do not name the text.
+
+    Raises:
+        RequestError: naming two sources, their texts and the corpus.
+    """
+    tested: dict[tuple[str, str, CorpusRef], tuple[str, str]] = {}
+    for task, name, source in sources:
+        if source.text is None:
+            continue
+        for test in tests_of(source):
+            other, text = tested.setdefault((task, source.train, test), (name, source.text))
+            if text != source.text:
+                raise RequestError(
+                    f"{study}: {other} and {name} test encoders made from {text} and {source.text} on {test.name}, and"
+                    " results could not tell these scores apart",
+                    hint="name this test corpus under one of them, or make a study of each",
+                )
+
+
+def notes_on(asked: Sequence[Asked]) -> Iterator[str]:
+    """Yield notes on the runs of a plan."""
+    yield from _shared(asked)
+    yield from _trained_on(asked)
+    yield from _of_one_encoder(asked)
+
+
+def _shared(asked: Sequence[Asked]) -> Iterator[str]:
+    """Yield notes on sources with the same training data."""
+    sources: dict[tuple[str, str], dict[str, str]] = {}
+    for run in (planned.run for planned in asked):
+        if isinstance(run, ModelRun):
+            training = run.training
+            sources.setdefault((training.task, training.train.digest), {})[training.source] = training.train.name
+    for (task, _), names in sources.items():
+        if len(names) > 1:
+            described = ", ".join(f"{source} ({train})" for source, train in names.items())
+            yield f"{task}: these sources have the same training data and share their runs: {described}"
+
+
+def _trained_on(asked: Sequence[Asked]) -> Iterator[str]:
+    """Yield notes on test corpora that are the training corpus, by the same name: a copy may be meant."""
+    for planned in asked:
+        if isinstance(planned.run, ModelRun):
+            training = planned.run.training
+            tests = (question.corpus for question in planned.questions if isinstance(question, Score))
+            yield from training.warnings(test for test in tests if test.name == training.train.name)
+
+
+def _of_one_encoder(asked: Sequence[Asked]) -> Iterator[str]:
+    """Yield notes on conditions whose seeds all start from one encoder made by the study."""
+    seeds: dict[tuple[str, bool], set[int]] = {}
+    for run in (planned.run for planned in asked):
+        if isinstance(run, ModelRun) and run.base.made and run.base.shared:
+            produced = run.condition.start != "encoder"
+            seeds.setdefault((run.condition.label, produced), set()).add(run.seed)
+    for (label, produced), shared in seeds.items():
+        if len(shared) > 1:
+            setting, what = ("starts", "such encoders") if produced else ("pretrained", "pretrained encoders")
+            yield (
+                f"{label}: all {len(shared)} seeds start from one encoder; intervals and tests do not include variation"
+                f" between {what} ({setting}: one)"
+            )

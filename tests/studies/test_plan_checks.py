@@ -1,0 +1,64 @@
+"""Sources with the same training data: what they share, and what is refused."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from crosslens.errors import RequestError
+from crosslens.runs.store import Store
+from crosslens.studies.plan import plan
+from crosslens.studies.run_study import run_study
+from crosslens.studies.study import read_study
+from toys import SENTENCES
+
+TWO = """
+name: two
+encoder: {encoder}
+data:
+  recipe: small
+  tasks:
+    pos:
+      to-fr: {{train: ud/en_toy, tests: {tests}, text: fr.txt}}
+      to-en: {{train: ud/en_toy, tests: [ud/en_pud], text: en.txt}}
+set: {{batch: 3, epochs: 1}}
+conditions: {conditions}
+adaptation: {{epochs: 1, length: 16}}
+seeds: 1
+"""
+
+
+def two_sources(folder, encoder, *conditions, tests="[ud/fr_pud]"):
+    (folder / "en.txt").write_text("\n".join(SENTENCES["en"] * 20) + "\n", "utf-8")
+    text = TWO.format(encoder=encoder, tests=tests, conditions=json.dumps(["none", *conditions]))
+    (folder / "two.yaml").write_text(text, "utf-8")
+    return read_study(folder / "two.yaml"), Store(folder / "runs")
+
+
+def test_sources_that_share_their_training_data_share_their_reference(folder, tiny_bert):
+    """Zero-shot from one treebank to two languages, the encoder adapted to each: both are compared with one run."""
+    study, store = two_sources(folder, tiny_bert, {"start": "adapted"})
+    run_study(study, store.folder, executor="serial")
+    assert len(store.ids()) == 2 + 1 + 2
+    summary = pd.read_csv(folder / "runs" / "studies" / "two" / "summary.csv")
+    assert sorted(summary["source"]) == ["to-en", "to-en", "to-fr", "to-fr"]
+    (note,) = plan(study, store).notes
+    assert note == (
+        "pos: these sources have the same training data and share their runs: to-fr (ud/en_toy:train), to-en"
+        " (ud/en_toy:train)"
+    )
+    assert summary[summary["label"] == "adapted"]["delta"].notna().all()
+
+
+def test_one_test_corpus_for_encoders_of_several_languages_is_refused(folder, tiny_bert):
+    """Its scores would have the same names; without such a condition, the sources share their runs and scores."""
+    for keys, refused in (({"swap": "1", "swap_from": "adapted"}, True), ({"start": "adapted"}, True), ({}, False)):
+        conditions = [keys] if keys else []
+        study, store = two_sources(folder, tiny_bert, *conditions, tests="[ud/fr_pud, ud/en_pud]")
+        if not refused:
+            assert len(plan(study, store).runs) == 1
+            continue
+        with pytest.raises(
+            RequestError, match=r"to-fr and to-en test encoders made from .*fr\.txt and .*en\.txt on ud/en_pud"
+        ):
+            plan(study, store)
