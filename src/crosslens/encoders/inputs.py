@@ -68,6 +68,9 @@ def read_texts(encoder: Encoder, corpus: Corpus, *, window: int | None = None) -
     last token. The span of each window holds its texts (of a repeated input, their last copy). Long texts are truncated
     at the end; in a pair, the longer text is truncated first.
 
+    Args:
+        window: subwords per window, special tokens and repetitions included; at most the encoder's capacity.
+
     Raises:
         EncoderError: if a window has no room for the copies of a repeated text.
     """

@@ -148,6 +148,11 @@ def represent_words(
 ) -> np.ndarray:
     """Compute one state per word and layer, that of the word's labelled subword, which taggers read.
 
+    Args:
+        encoder: encoder or decoder; set to evaluation mode.
+        last_layer: see `LastLayer`.
+        progress: listener for the number of windows read.
+
     Returns:
         ``(layers + 1, words, hidden)`` float32, sentence by sentence; layer 0 is the embeddings. The array is held in
         memory: about 0.8 GB for a thousand English sentences and an encoder of BERT's size.

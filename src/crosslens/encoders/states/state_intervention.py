@@ -32,7 +32,13 @@ At = Annotated[str, BeforeValidator(_canonical)]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inputs:
-    """Input of one forward pass; see `Encoder.states`."""
+    """Input of one forward pass; see `Encoder.states`.
+
+    Attributes:
+        ids: ``(windows, length)`` subword ids.
+        mask: ``(windows, length)``, 0 for padding.
+        segments: ``(windows, length)`` segments; None without pairs of texts.
+    """
 
     ids: "Tensor"
     mask: "Tensor"
