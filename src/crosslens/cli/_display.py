@@ -282,7 +282,7 @@ class Log:
             first, latest, passed = self.stage.first, self.stage.latest, now - self.stage.began
             words = [latest.counted, f"{duration(passed)} so far"]
             if latest.total and first.done < latest.done < latest.total:
-                # The pace is that up to the latest completed unit: otherwise the estimate grows while a unit takes long.
+                # The pace up to the latest completed unit: otherwise the estimate grows while a unit takes long.
                 each = (self.stage.advanced - self.stage.began) / (latest.done - first.done)
                 remaining = each * (latest.total - latest.done) - (now - self.stage.advanced)
                 words += [f"about {duration(remaining)} left"] if remaining > 0 else []
