@@ -129,10 +129,7 @@ class Intervention(BaseModel):
             problems = problems_of(error, cls)
         keys: dict[str | int, str] = {field: key for key, field in cls.keys.items()}
         raise InvalidSettings(
-            [
-                Problem(tuple(keys.get(part, part) for part in problem.location), problem.reason)
-                for problem in problems
-            ]
+            [Problem(tuple(keys.get(part, part) for part in problem.location), problem.reason) for problem in problems]
         )
 
     def each(self, *, depth: int, heads: int) -> tuple[Self, ...]:
