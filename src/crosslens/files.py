@@ -307,6 +307,20 @@ def _lock(path: str | Path) -> int | None:
     return handle
 
 
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file or folder within the block, where the file system has locks.
+
+    Raises:
+        BlockingIOError: if another process holds it.
+    """
+    lock = _lock(path)
+    try:
+        yield
+    finally:
+        _unlock(lock)
+
+
 def is_locked(path: Path) -> bool:
     """Whether a process holds the lock of a file. Nothing is written, so that the file may be read-only or missing."""
     try:

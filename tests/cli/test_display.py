@@ -52,6 +52,22 @@ def test_what_was_done_before_does_not_shorten_the_time_left(log):
     ]
 
 
+def test_the_time_left_shrinks_while_a_run_takes_long(log):
+    made, lines = log
+    made.report("training", 0, 4, "runs")
+    made.clock.now += 30
+    made.report("training", 1, 4, "runs")
+    for _ in range(10):
+        made.clock.now += 10
+        made.beat()
+    assert lines[1:4] == [
+        "training: 1 of 4 runs, 30 s so far, about 1 min 30 s left",
+        "training: 1 of 4 runs, 40 s so far, about 1 min 20 s left",
+        "training: 1 of 4 runs, 50 s so far, about 1 min 10 s left",
+    ]
+    assert lines[-1] == "training: 1 of 4 runs, 2 min 10 s so far"
+
+
 def test_lines_go_on_where_nothing_is_reported(log):
     made, lines = log
     made.beat()

@@ -43,6 +43,14 @@ def test_plan_run_and_plan_again(run, file, tmp_path):
     assert shown.count("shared with toy") == 2
 
 
+def test_a_run_that_another_process_works_on_is_named(run, file, tmp_path):
+    first = run("plan", file, "--out", "runs")[1].split()[0]
+    with Store(tmp_path / "runs").claim(first):
+        said = run("run", file, "--out", "runs", "--executor", "serial", "--device", "cpu")[2]
+    assert f"another process works on pos en reference seed 1 ({first})" in said
+    assert "toy: 1 run done, 1 left" in said
+
+
 def test_status_explain_and_results(run, file, tmp_path):
     run("run", file, "--out", "runs", "--executor", "serial", "--device", "cpu")
     status, shown, _ = run("status", "runs", "--watch")

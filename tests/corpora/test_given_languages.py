@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from crosslens.corpora.catalogue import load_corpora, load_corpus, load_text
+from crosslens.corpora.parallel import load_parallel
 from crosslens.errors import CrosslensWarning, RequestError
 
 
@@ -40,6 +41,17 @@ def test_another_code_of_a_language_is_reported(treebanks):
         warnings.simplefilter("error")
         for tag in ("en", "kmr", "prs", "src", "zh-Hant", "nb"):
             assert load_corpus(f"{tag}={path}").language == tag
+
+
+def test_another_code_of_a_language_is_reported_for_raw_and_parallel_text(tmp_path):
+    file = tmp_path / "lines.txt"
+    file.write_text("one\ntwo\n", "utf-8")
+    for load in (load_text, lambda name: load_parallel(f"{name},wo={file}")):
+        with pytest.warns(CrosslensWarning, match="write en=FILE"):
+            load(f"eng={file}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            load(f"en={file}")
 
 
 def test_one_file_in_two_languages_is_two_corpora(treebanks):

@@ -106,8 +106,9 @@ def test_the_real_demonstration_runs_on_the_real_encoder(tmp_path):
 def test_a_demonstration_of_which_another_process_does_a_part_is_not_finished(small, tmp_path, monkeypatch):
     taken = (Outcome("0", "pos src seed 1", "taken"),)
     monkeypatch.setattr(demo, "run_study", lambda *study, **options: Report(None, (), taken))
-    with pytest.raises(WorkError, match="pos src seed 1: another process is working on it"):
+    with pytest.raises(WorkError, match="another process works on pos src seed 1") as refused:
         run_demo(small, tmp_path / "out", cache=tmp_path / "cache")
+    assert "repeat the command" in str(refused.value.hint)  # there is no log of a failure
     assert not (tmp_path / "out" / "results.csv").exists()
 
 

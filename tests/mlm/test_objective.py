@@ -8,8 +8,9 @@ import torch
 from torch import nn
 from transformers import AutoConfig, AutoModelForMaskedLM, BertConfig, BertForMaskedLM
 
+from crosslens.errors import RequestError
 from crosslens.mlm import objective
-from crosslens.mlm.objective import Best, perplexities, prediction_loss, train_language_model
+from crosslens.mlm.objective import Best, claimed, perplexities, prediction_loss, train_language_model
 from crosslens.mlm.pretrain_settings import Validation
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 from toy_architectures import SETTINGS
@@ -138,3 +139,19 @@ def test_the_best_weights_are_those_of_their_step_also_after_an_interruption(tra
     resumed, again = train(folder="stopped")
     assert torch.equal(table(resumed), table(model))
     assert again == facts
+
+
+def test_a_training_that_another_process_works_on_is_left_to_it(tmp_path):
+    partial = tmp_path / "out.partial"
+    with claimed(partial, "one training"):
+        with (
+            pytest.raises(RequestError, match=r"another process is training in .*out.partial"),
+            claimed(partial, "one training"),
+        ):
+            pass
+        assert (partial / "identity.txt").exists()
+    assert not partial.exists()
+    with pytest.raises(KeyboardInterrupt), claimed(partial, "one training"):
+        raise KeyboardInterrupt
+    with claimed(partial, "one training"):  # resumed, also by the same process
+        assert partial.exists()

@@ -202,3 +202,17 @@ def test_numbers_stand_between_the_axis_and_their_marks():
     )
     assert {text for _, text in labels} == {"−10.8", "−20.8"}
     assert all(float(right) >= 11 / 2 * len(text) for right, text in labels)
+
+
+def test_numbers_stand_apart_where_bars_make_the_axis_long():
+    """Two points are far apart among changes of 40 points, and close beside bars of 400."""
+
+    losses = {"none": 0.0, "1-2": 3.0, "3-4": 20.0}
+
+    def shifts(**intervals):
+        chart = profile_chart(profiles_by_variant(records(losses=losses), source="en", **intervals))
+        return [int(shift) for shift in re.findall(r'"dy": (-?\d+)', chart.to_json())]
+
+    (column, *_) = layer_profile(records(), source="en").columns
+    assert shifts() == [0, 0]
+    assert shifts(intervals={(SAME, column): (-200.0, 200.0)}) == [6, -6]

@@ -8,7 +8,7 @@ import pytest
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reinit import Reinit
-from crosslens.errors import DataError
+from crosslens.errors import DataError, RequestError
 from crosslens.results.record import Results, read_results
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef, Perplexity, Score
@@ -154,3 +154,21 @@ def test_files_of_a_study_keep_the_languages_that_are_given_with_them(study, tre
     assert not run(small, tmp_path / "runs", treebanks).failed
     records = read_results(results_of(tmp_path / "runs", "mine"))
     assert [(record.source, record.target) for record in records] == [("wo", "wo"), ("wo", "en")]
+
+
+def test_a_corrected_language_of_a_file_is_that_of_its_records(study, treebanks, tmp_path):
+    """The score is the same question, so nothing is done again."""
+    shutil.copy(treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu", file := tmp_path / "de_mine-ud-test.conllu")
+
+    def of(*tests):
+        tasks = {"pos": {"en": Source(train="ud/en_toy", tests=tests)}}
+        return Study(name="mine", encoder=study.encoder, data=Data(tasks=tasks), seeds=(1,), recipe="small")
+
+    for language, means in (("wo", 1), ("en", 0)):
+        report = run(of(f"{language}={file}", "ud/fr_pud"), tmp_path / "runs", treebanks)
+        assert [record.target for record in read_results(results_of(tmp_path / "runs", "mine"))] == [language, "fr"]
+        summary = results_of(tmp_path / "runs", "mine").with_name("summary.csv").read_text()
+        assert summary.count("mean of 2 languages") == means
+        assert not report.failed
+    with pytest.raises(RequestError, match=r"mine-ud-test\.conllu is a test corpus in 2 languages"):
+        plan(of(f"wo={file}", f"fr={file}"), Store(tmp_path / "runs"), corpora=Corpora(str(treebanks)))

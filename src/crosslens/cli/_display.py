@@ -218,11 +218,12 @@ LINE_EVERY = 10.0
 
 @dataclass(slots=True)
 class _Stage:
-    """The current stage: its first and latest update, and its start time."""
+    """The current stage: its first and latest update, and the times of its start and of its latest completed unit."""
 
     first: Update
     latest: Update
     began: float
+    advanced: float
 
 
 @dataclass(slots=True)
@@ -250,6 +251,8 @@ class Log:
                 self.end()
                 self.begin(update)
             else:
+                if done > self.stage.latest.done:
+                    self.stage.advanced = self.clock()
                 self.stage.latest = update
                 self.beat()
 
@@ -260,8 +263,9 @@ class Log:
 
     def begin(self, update: Update) -> None:
         """Begin a stage."""
-        self.stage = _Stage(update, update, self.clock())
-        self.written = self.stage.began
+        now = self.clock()
+        self.stage = _Stage(update, update, now, now)
+        self.written = now
         if self.beginnings:
             from_the_start = update.total is not None and update.done <= 1
             amount = (replace(update, done=update.total, total=None) if from_the_start else update).counted
@@ -277,8 +281,10 @@ class Log:
             first, latest, passed = self.stage.first, self.stage.latest, now - self.stage.began
             words = [latest.counted, f"{duration(passed)} so far"]
             if latest.total and first.done < latest.done < latest.total:
-                remaining = passed / (latest.done - first.done) * (latest.total - latest.done)
-                words.append(f"about {duration(remaining)} left")
+                # The pace up to the latest completed unit: otherwise the estimate grows while a unit takes long.
+                each = (self.stage.advanced - self.stage.began) / (latest.done - first.done)
+                remaining = each * (latest.total - latest.done) - (now - self.stage.advanced)
+                words += [f"about {duration(remaining)} left"] if remaining > 0 else []
             self.write(f"{latest.stage}: {', '.join(filter(None, [*words, latest.note]))}")
 
     def end(self, *, well: bool = True) -> None:

@@ -76,7 +76,7 @@ def command(
 
         def ended(outcome: Outcome) -> None:
             if outcome.state in ("failed", "taken"):
-                bar.say(f"{outcome.state}: {outcome.label} ({outcome.run})")
+                bar.say(f"{outcome.about} ({outcome.run})")
 
         report = run_study(
             chosen,

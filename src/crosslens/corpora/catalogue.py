@@ -271,6 +271,7 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
         return transliterate(load_text(of, language=language, data=data), scheme[1:])
     name = bare
     if match := IN_LANGUAGE.match(name):
+        warn_of_other_code(match["language"])
         return load_text(match["path"], language=match["language"], data=data)
     collection, _, part = name.partition("/")
     if collection == LAB and not Path(name).is_file():
@@ -499,7 +500,7 @@ def _load_path(name: str, format: Format | None) -> Corpus:
             hint = "give the language as a tag, such as wo=FILE for Wolof"
         raise DataError(f"corpus file {str(path)!r} not found", hint=hint)
     if tagged:
-        _warn_of_other_code(tagged["language"])
+        warn_of_other_code(tagged["language"])
     parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.(?:conllu|iob2)", path.name)
     language = tagged["language"] if tagged else parts[1] if parts else None
     split = parts[2] if parts else None
@@ -515,7 +516,7 @@ def _load_path(name: str, format: Format | None) -> Corpus:
     return format.read(path, name=str(path), language=language, split=split)
 
 
-def _warn_of_other_code(code: str) -> None:
+def warn_of_other_code(code: str) -> None:
     """Warn of a code for which collections have another one; it is kept because ids of similarity contain it."""
     with suppress(LanguageTagError):
         standard = OWN_TAGS.get(code) or langcodes.standardize_tag(code)

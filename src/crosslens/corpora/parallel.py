@@ -10,8 +10,18 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from crosslens.corpora.catalogue import IN_LANGUAGE, LAB, absent, find_lab, load_corpus, roots, split_slice
+from crosslens.corpora.catalogue import (
+    IN_LANGUAGE,
+    LAB,
+    absent,
+    find_lab,
+    load_corpus,
+    roots,
+    split_slice,
+    warn_of_other_code,
+)
 from crosslens.corpora.collection import COLLECTIONS, Collection, Sides
+from crosslens.data.corpus import Corpus
 from crosslens.data.formats import text
 from crosslens.data.parallel import Parallel, join
 from crosslens.errors import DataError, suggest
@@ -96,8 +106,13 @@ def _files(name: str) -> Sides:
         if language in sides:
             raise DataError(f"{name} names two files for {language!r}")
         by_id = path.endswith(".conllu")
-        sides[language] = partial(load_corpus, part) if by_id else partial(text.read_lines, path, language=language)
+        sides[language] = partial(load_corpus, part) if by_id else partial(_read_lines, path, language)
     return sides
+
+
+def _read_lines(path: str, language: str) -> Corpus:
+    warn_of_other_code(language)
+    return text.read_lines(path, language=language)
 
 
 def _laboratory(part: str) -> Sides:

@@ -100,9 +100,11 @@ def run_demo(
     )
     if report.stopped:
         raise KeyboardInterrupt
-    for outcome in (*report.failed, *report.taken):
-        reason = outcome.tail.splitlines()[-1] if outcome.tail else "another process is working on it"
+    for outcome in report.failed:
+        reason = outcome.tail.splitlines()[-1] if outcome.tail else "it left no log"
         raise WorkError(f"{outcome.label}: {reason}", hint=f"see the log in {out}/failed/{outcome.run}")
+    for outcome in report.taken:
+        raise WorkError(outcome.about, hint="repeat the command when that one has ended, or choose another --out")
     kept = Path(out) / "studies" / demo.study.name / "results.csv"
     shutil.copyfile(kept, Path(out) / "results.csv")
     return read_results(kept)

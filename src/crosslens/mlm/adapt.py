@@ -32,10 +32,9 @@ from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.objective import (
     Batch,
     Perplexities,
-    claim,
+    claimed,
     describe_perplexities,
     perplexities,
-    release,
     train_language_model,
 )
 from crosslens.mlm.pretrain_settings import Validation
@@ -127,71 +126,74 @@ def adapt(
         }
     )
     partial = folder.with_name(f"{folder.name}.partial")
-    claim(partial, identity)
-    model.to(device).train()  # pyright: ignore[reportArgumentType]
+    with claimed(partial, identity):
+        model.to(device).train()  # pyright: ignore[reportArgumentType]
 
-    steps_per_epoch = -(-len(blocks) // settings.batch)
-    steps = settings.epochs * steps_per_epoch
-    masker = Masker.of(loaded.tokenizer, settings.masking)  # pyright: ignore[reportArgumentType]
-    held_out: dict[str, list[Batch]] = {
-        language: [
-            (None, rows, *masker.hide(rows, np.random.default_rng(stream_seed(settings.seed, "held-out", number))))
-            for number, rows in enumerate(np.array_split(sequences, -(-len(sequences) // settings.batch)))
-        ]
-        for language, sequences in unseen.items()
-    }
+        steps_per_epoch = -(-len(blocks) // settings.batch)
+        steps = settings.epochs * steps_per_epoch
+        masker = Masker.of(loaded.tokenizer, settings.masking)  # pyright: ignore[reportArgumentType]
+        held_out: dict[str, list[Batch]] = {
+            language: [
+                (None, rows, *masker.hide(rows, np.random.default_rng(stream_seed(settings.seed, "held-out", number))))
+                for number, rows in enumerate(np.array_split(sequences, -(-len(sequences) // settings.batch)))
+            ]
+            for language, sequences in unseen.items()
+        }
 
-    def batches(step: int) -> list[Batch]:
-        epoch, place = divmod(step, steps_per_epoch)
-        order = np.random.default_rng(stream_seed(settings.seed, "blocks", epoch)).permutation(len(blocks))
-        ids = blocks[order[place * settings.batch : (place + 1) * settings.batch]]
-        return [(None, ids, *masker.hide(ids, np.random.default_rng(stream_seed(settings.seed, "mask", step))))]
+        def batches(step: int) -> list[Batch]:
+            epoch, place = divmod(step, steps_per_epoch)
+            order = np.random.default_rng(stream_seed(settings.seed, "blocks", epoch)).permutation(len(blocks))
+            ids = blocks[order[place * settings.batch : (place + 1) * settings.batch]]
+            return [(None, ids, *masker.hide(ids, np.random.default_rng(stream_seed(settings.seed, "mask", step))))]
 
-    optimiser = Optimiser(steps=steps, warmup=settings.warmup, weight_decay=settings.weight_decay, clip=settings.clip)
-    groups = parameter_groups(model, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay)
-    loop: Loop[Batch] = Loop(model, groups, optimiser, seed=settings.seed, identity=identity)
-    facts = _before(partial, model, held_out)
-    before = {language: facts[f"perplexity before {language}"] for language in corpora}
-    listener = listening(progress)
-    if fresh:
-        advice = f"; first train it alone, on languages that the encoder knows (freeze=0-{loaded.depth})"
-        listener.say(
-            f"{encoder} has no masked language modelling head: a randomly initialised one is trained"
-            + (advice if settings.freeze is None else "")
+        optimiser = Optimiser(
+            steps=steps, warmup=settings.warmup, weight_decay=settings.weight_decay, clip=settings.clip
         )
-    listener.say(f"before adapting: {describe_perplexities(before)}")
-    if validated is not None:
-        validated(0, before)
-    facts |= train_language_model(
-        loop,
-        model,
-        batches,
-        partial=partial,
-        unseen=held_out,
-        precision=settings.precision,
-        save_every=save_every,
-        stage="adapting",
-        validation=Validation(lines=1, every=steps_per_epoch, select="mean"),
-        progress=listener,
-        validated=validated,
-    )
-    facts |= coverage | {"fresh_head": list(fresh)}
-    description = {
-        "crosslens": __version__,
-        "identity": identity,
-        "settings": settings.model_dump(mode="json"),
-        "facts": facts,
-        "encoder": str(encoder),
-        "encoder_digest": loaded_digest,
-        "corpora": {language: {"name": corpus.name, "digest": corpus.digest} for language, corpus in corpora.items()},
-    }
-    with new_folder(folder) as made, quiet():
-        model.cpu().eval().save_pretrained(made)  # pyright: ignore[reportCallIssue]
-        save_tokenizers(loaded.tokenizer, {}, made)
-        text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
-        (made / "adaptation.json").write_text(text + "\n", "utf-8")
-        write_checksums(made)
-    release(partial)
+        groups = parameter_groups(model, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay)
+        loop: Loop[Batch] = Loop(model, groups, optimiser, seed=settings.seed, identity=identity)
+        facts = _before(partial, model, held_out)
+        before = {language: facts[f"perplexity before {language}"] for language in corpora}
+        listener = listening(progress)
+        if fresh:
+            advice = f"; first train it alone, on languages that the encoder knows (freeze=0-{loaded.depth})"
+            listener.say(
+                f"{encoder} has no masked language modelling head: a randomly initialised one is trained"
+                + (advice if settings.freeze is None else "")
+            )
+        listener.say(f"before adapting: {describe_perplexities(before)}")
+        if validated is not None:
+            validated(0, before)
+        facts |= train_language_model(
+            loop,
+            model,
+            batches,
+            partial=partial,
+            unseen=held_out,
+            precision=settings.precision,
+            save_every=save_every,
+            stage="adapting",
+            validation=Validation(lines=1, every=steps_per_epoch, select="mean"),
+            progress=listener,
+            validated=validated,
+        )
+        facts |= coverage | {"fresh_head": list(fresh)}
+        description = {
+            "crosslens": __version__,
+            "identity": identity,
+            "settings": settings.model_dump(mode="json"),
+            "facts": facts,
+            "encoder": str(encoder),
+            "encoder_digest": loaded_digest,
+            "corpora": {
+                language: {"name": corpus.name, "digest": corpus.digest} for language, corpus in corpora.items()
+            },
+        }
+        with new_folder(folder) as made, quiet():
+            model.cpu().eval().save_pretrained(made)  # pyright: ignore[reportCallIssue]
+            save_tokenizers(loaded.tokenizer, {}, made)
+            text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
+            (made / "adaptation.json").write_text(text + "\n", "utf-8")
+            write_checksums(made)
     return facts
 
 

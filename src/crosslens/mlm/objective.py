@@ -2,8 +2,8 @@
 
 import math
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from crosslens.encoders.matmul import computed_in, inference, slowness
 from crosslens.encoders.models.language_specific import RoutedBertForMaskedLM
 from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError
-from crosslens.files import new_folder, write_text
+from crosslens.files import locked, new_folder, write_text
 from crosslens.mlm.pretrain_settings import Validation
 from crosslens.progress import Listener, held_interrupts, listening
 from crosslens.training.distributed import processes
@@ -186,7 +186,7 @@ def train_language_model(
 
     Args:
         batches: step, counted from 0 -> its micro-batches.
-        partial: folder of the checkpoint, reserved with `claim`.
+        partial: folder of the checkpoint, reserved with `claimed`.
         unseen: held-out batches of each language.
         validation: settings of evaluation, selection and early stopping; None: none.
         save_every: steps between checkpoints.
@@ -252,26 +252,30 @@ def train_language_model(
     return facts
 
 
-def claim(partial: Path, identity: str) -> None:
-    """Create the folder of a running training, or check that it belongs to the same training.
+@contextmanager
+def claimed(partial: Path, identity: str) -> Iterator[None]:
+    """Hold the folder of a running training, new or that of the same training; remove it when the block succeeds.
 
     Raises:
-        RequestError: if it belongs to a different training, or holds other files.
+        RequestError: if it belongs to a different training, another process trains in it, or it holds other files.
     """
     note = partial / "identity.txt"
-    if note.exists():
-        if note.read_text() != identity:
+    if not note.exists():
+        if partial.exists() and any(partial.iterdir()):
+            raise RequestError(f"{partial} holds files that do not belong to a training", hint="choose another folder")
+        with new_folder(partial) as folder:  # at once with its note, without which no later call would resume it
+            write_text(folder / note.name, identity)
+    elif note.read_text() != identity:
+        raise RequestError(
+            f"{partial} holds an unfinished training with other settings or text",
+            hint="remove it to start again, or choose another folder",
+        )
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(partial))
+        except BlockingIOError:
             raise RequestError(
-                f"{partial} holds an unfinished training with other settings or text",
-                hint="remove it to start again, or choose another folder",
-            )
-        return
-    if partial.exists() and any(partial.iterdir()):
-        raise RequestError(f"{partial} holds files that do not belong to a training", hint="choose another folder")
-    with new_folder(partial) as folder:  # at once with its note, without which no later call would resume it
-        write_text(folder / note.name, identity)
-
-
-def release(partial: Path) -> None:
-    """Remove the folder of a finished training."""
-    shutil.rmtree(partial)
+                f"another process is training in {partial}", hint="wait until it ends, or choose another folder"
+            ) from None
+        yield
+        shutil.rmtree(partial)

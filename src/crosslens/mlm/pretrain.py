@@ -9,6 +9,7 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ from crosslens.encoders.models.language_specific import RoutedBertConfig, Routed
 from crosslens.errors import RequestError
 from crosslens.files import new_folder, refuse_existing
 from crosslens.mlm.code_switching import switch_words
-from crosslens.mlm.objective import Batch, claim, release, train_language_model
+from crosslens.mlm.objective import Batch, claimed, train_language_model
 from crosslens.mlm.pretrain_settings import Pretraining, find_text
 from crosslens.mlm.streams import Lines, Masker, Streams, cut_stream, cut_streams, next_subwords, sort_lines
 from crosslens.mlm.vocabulary import SPECIALS, VOCABULARIES, make_vocabularies
@@ -116,67 +117,68 @@ def pretrain(
     unseen = _held_out_batches(held_out, tokenizers, objectives, settings)
     group = processes()
     partial = folder.with_name(f"{folder.name}.partial")
-    if group.rank == 0:
-        claim(partial, identity)  # an invalid request has failed by now
-    group.wait()
+    # An invalid request has failed by now.
+    with claimed(partial, identity) if group.rank == 0 else nullcontext():
+        group.wait()
 
-    model = fresh_model(settings, tokenizers)
-    model.to(device).train()  # pyright: ignore[reportArgumentType]
-    subwords_read = 0
-    started: tuple[float, int] | None = None  # time and subwords after the first step, which is slower
+        model = fresh_model(settings, tokenizers)
+        model.to(device).train()  # pyright: ignore[reportArgumentType]
+        subwords_read = 0
+        started: tuple[float, int] | None = None  # time and subwords after the first step, which is slower
 
-    def batches(step: int) -> list[Batch]:
-        nonlocal subwords_read
-        language, ids = sequences.language(step), sequences.batch(step, size=settings.batch)
-        subwords_read += ids.size
-        generator = np.random.default_rng(stream_seed(settings.seed, "mask", step))
-        arrays = (objectives[language] if language else mixed_objective)(ids, generator)
-        part = [rows[group.rank :: group.size] for rows in arrays]
-        size = settings.micro_batch or len(ids)
-        if settings.micro_batch and settings.reading == "lines":  # as many positions as that many full sequences
-            size = max(1, settings.micro_batch * settings.shape.positions // ids.shape[1])
-        return [(language, *(rows[first : first + size] for rows in part)) for first in range(0, len(part[0]), size)]  # pyright: ignore[reportReturnType]
+        def batches(step: int) -> list[Batch]:
+            nonlocal subwords_read
+            language, ids = sequences.language(step), sequences.batch(step, size=settings.batch)
+            subwords_read += ids.size
+            generator = np.random.default_rng(stream_seed(settings.seed, "mask", step))
+            arrays = (objectives[language] if language else mixed_objective)(ids, generator)
+            part = [rows[group.rank :: group.size] for rows in arrays]
+            size = settings.micro_batch or len(ids)
+            if settings.micro_batch and settings.reading == "lines":  # as many positions as that many full sequences
+                size = max(1, settings.micro_batch * settings.shape.positions // ids.shape[1])
+            return [
+                (language, *(rows[first : first + size] for rows in part)) for first in range(0, len(part[0]), size)
+            ]  # pyright: ignore[reportReturnType]
 
-    def note(loss: float) -> str:
-        nonlocal started
-        now = time.perf_counter()
-        if started is None:
-            started = (now, subwords_read)
-            return f"loss {loss:.3f}"
-        return f"loss {loss:.3f}, {(subwords_read - started[1]) / (now - started[0]):,.0f} subwords/s"
+        def note(loss: float) -> str:
+            nonlocal started
+            now = time.perf_counter()
+            if started is None:
+                started = (now, subwords_read)
+                return f"loss {loss:.3f}"
+            return f"loss {loss:.3f}, {(subwords_read - started[1]) / (now - started[0]):,.0f} subwords/s"
 
-    def keep(step: int) -> None:
-        if step in settings.kept_steps and not (partial / CHECKPOINTS / str(step)).exists():
-            _save(model, tokenizers, partial / CHECKPOINTS / str(step))
+        def keep(step: int) -> None:
+            if step in settings.kept_steps and not (partial / CHECKPOINTS / str(step)).exists():
+                _save(model, tokenizers, partial / CHECKPOINTS / str(step))
 
-    facts = train_language_model(
-        _loop(model, settings, identity),
-        model,
-        batches,
-        partial=partial,
-        unseen=unseen,
-        validation=settings.validation,
-        precision=settings.precision,
-        save_every=save_every,
-        stage="pretraining",
-        note=note,
-        progress=listener,
-        reached=keep,
-        stepped=stepped,
-        validated=validated,
-    )
-    facts["subwords"] = sequences.subwords(facts["steps"], size=settings.batch)
-    if group.rank == 0:
-        description = {
-            "crosslens": __version__,
-            "identity": identity,
-            "settings": settings.model_dump(mode="json"),
-            "facts": facts,
-            "corpora": {language: corpus.digest for language, corpus in corpora.items()},
-        }
-        model.cpu().eval()  # pyright: ignore[reportCallIssue]
-        _save(model, tokenizers, folder, description=description, checkpoints=partial / CHECKPOINTS)
-        release(partial)
+        facts = train_language_model(
+            _loop(model, settings, identity),
+            model,
+            batches,
+            partial=partial,
+            unseen=unseen,
+            validation=settings.validation,
+            precision=settings.precision,
+            save_every=save_every,
+            stage="pretraining",
+            note=note,
+            progress=listener,
+            reached=keep,
+            stepped=stepped,
+            validated=validated,
+        )
+        facts["subwords"] = sequences.subwords(facts["steps"], size=settings.batch)
+        if group.rank == 0:
+            description = {
+                "crosslens": __version__,
+                "identity": identity,
+                "settings": settings.model_dump(mode="json"),
+                "facts": facts,
+                "corpora": {language: corpus.digest for language, corpus in corpora.items()},
+            }
+            model.cpu().eval()  # pyright: ignore[reportCallIssue]
+            _save(model, tokenizers, folder, description=description, checkpoints=partial / CHECKPOINTS)
     group.wait()
     return facts
 

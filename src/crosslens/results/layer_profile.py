@@ -219,8 +219,8 @@ def _labels(rows: Sequence[Mapping[str, Any]], first: str, x: Any, ink: Ink) -> 
     named = sorted(
         (row for row in rows if row["layers"] == first and row["of"] != TARGET), key=lambda row: row["value"]
     )
-    values = [row["value"] for row in rows]
-    close = len(named) > 1 and named[1]["value"] - named[0]["value"] < 0.06 * (max(values) - min(values))
+    drawn = [0.0, *(row[end] for row in rows for end in ("value", "low", "high") if row[end] is not None)]
+    close = len(named) > 1 and named[1]["value"] - named[0]["value"] < 0.06 * (max(drawn) - min(drawn))
     labels = []
     for row, dy in zip(named, (6, -6) if close else (0, 0), strict=False):
         data = alt.InlineData(values=[{**row, "label": signed(row["value"])}])

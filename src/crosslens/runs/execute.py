@@ -35,6 +35,9 @@ PATIENCE = 0.3
 LOG_EVERY = 200
 """Steps between two lines of a run's log."""
 
+_ENDS = {"done": "finished", "failed": "failed:", "stopped": "stopped:", "taken": "another process works on"}
+"""State of an outcome -> how it is put."""
+
 _LISTENER: ContextVar[Progress] = ContextVar("listener", default=SILENT)
 """Listener for the steps of the runs that this process executes itself; other processes have none."""
 
@@ -75,6 +78,11 @@ class Outcome:
     label: str
     state: str
     tail: str = ""
+
+    @property
+    def about(self) -> str:
+        """The outcome in words: ``finished pos en 1-2 seed 1``, ``another process works on pos en 1-2 seed 1``."""
+        return f"{_ENDS[self.state]} {self.label}"
 
 
 def execute(asked: Asked, context: Context, *, stop: Callable[[], bool] = lambda: False) -> Outcome:

@@ -57,6 +57,11 @@ class Question:
         """Readable name, for lists of unanswered questions."""
         raise NotImplementedError
 
+    @property
+    def language(self) -> str | None:
+        """Target language as it is given now: an earlier study may have given the same file another one."""
+        return None
+
 
 @dataclass(frozen=True)
 class Score(Question):
@@ -72,6 +77,10 @@ class Score(Question):
 
     corpus: CorpusRef
     settings: Mapping[str, Any]
+
+    @property
+    def language(self) -> str | None:
+        return self.corpus.language
 
     @property
     def about(self) -> str:

@@ -289,5 +289,6 @@ class Asked:
     def view(self) -> dict[str, Any]:
         """Columns and questions as plain values, for `plan.json` (see `crosslens.runs.store.Store`)."""
         questions = [[question.id, question.kind] for question in self.questions]
-        view = {"run": self.run.id, "columns": self.columns, "questions": questions}
+        languages = {question.id: question.language for question in self.questions if question.language}
+        view = {"run": self.run.id, "columns": self.columns, "questions": questions, "languages": languages}
         return view | {"tuned": list(self.tuned)} if self.tuned else view

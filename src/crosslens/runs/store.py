@@ -144,6 +144,8 @@ class Store:
                     if key in collected:
                         continue
                     records = mean_of_runs([by_question[question] for by_question in answers])
+                    if language := views[0].get("languages", {}).get(question):
+                        columns["target"] = language
                     records = records.with_columns(**columns, study=study)
                     if older:
                         settings = records.records["settings"][0].as_py()

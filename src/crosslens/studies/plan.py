@@ -1,6 +1,7 @@
 """Plan a study: its runs, which of them are done, and which wait for other runs."""
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -361,9 +362,15 @@ class _Planner:
 
     def _tests(self, source: Source, partner: str | None, task: Task | None = None) -> tuple[CorpusRef, ...]:
         """Test corpora of a source, labelled for a task; for a bilingual encoder, only those in its two languages."""
+        matching = self.corpora.matching(source.tests)
+        for name, count in Counter(self.corpora.corpus(test).name for test in matching).items():
+            if count > 1:  # the id of a question has no language, so it has one answer
+                raise RequestError(
+                    f"{name} is a test corpus in {count} languages", hint="name each file once, in its own language"
+                )
         tests = [
             test
-            for test in self.corpora.matching(source.tests)
+            for test in matching
             if partner is None or self.corpora.corpus(test).language in (partner, self._train(source).language)
         ]
         if task is not None:

@@ -23,9 +23,6 @@ from crosslens.studies.study import Study, read_study
 from crosslens.studies.summary import summarise
 from crosslens.training import versions
 
-_ENDS = {"done": "finished", "failed": "failed:", "stopped": "stopped:", "taken": "another process works on"}
-"""State of an outcome -> how progress puts it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -167,7 +164,7 @@ def _follow(
             for outcome in runs:
                 done += outcome.state == "done"
                 record(outcome)
-                listener.report(stage, done, len(planned.runs), "runs", f"{_ENDS[outcome.state]} {outcome.label}")
+                listener.report(stage, done, len(planned.runs), "runs", outcome.about)
             listener.report(stage, done, len(planned.runs), "runs")
         except KeyboardInterrupt:
             return True

@@ -197,7 +197,7 @@ def _scores(store: Store, asked: Iterable[Asked]) -> dict[CellKey, Scores]:
             described = {name: columns[name] for name in ("recipe", "settings")}
             described["encoders"] = "one" if run.base.shared else "each"
             answer = answers[question.id]
-            of_corpus = Scores({}, described, training.language, answer["target"], answer["split"])
+            of_corpus = Scores({}, described, training.language, question.language or answer["target"], answer["split"])
             of_corpus = scores.setdefault((names, condition, training.selection), of_corpus)
             values = linearised(fractions[:1], fractions[1:])[0]
             by_settings.setdefault((names, condition, training.selection, run.seed), []).append(values)

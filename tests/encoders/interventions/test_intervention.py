@@ -18,3 +18,17 @@ def test_a_setting_without_the_required_one_is_no_reference(alone):
     assert Condition.read({**alone, "lora": 8, "layers": "1"}).label.startswith("1 lora 8")
     assert Condition.read({"layers": None, "components": "all"}) == Condition()
     assert Condition.read({"precision": "float32"}) == Condition()
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ({"lora": {}}, "invalid: lora: expected an integer"),
+        ({"lora_layers": "1-2"}, "invalid: lora: field required"),
+        ({"erase": {}}, "invalid: erase: invalid address"),
+        ({"swap": "1"}, "invalid: swap_from: field required"),
+    ],
+)
+def test_errors_name_the_key_that_is_written(written, words):
+    with pytest.raises(RequestError, match=words):
+        Condition.read(written)

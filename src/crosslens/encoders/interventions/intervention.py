@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from crosslens.encoders.layers import EACH, scale_layers
+from crosslens.settings import InvalidSettings, Problem, problems_of
 
 if TYPE_CHECKING:  # imports torch, which is slow and which results and reports do not need
     from crosslens.encoders.encoder import Encoder
@@ -110,7 +111,7 @@ class Intervention(BaseModel):
         """Create the intervention from keys of a study file; None if they describe no intervention.
 
         Raises:
-            ValueError: for an invalid value, or a setting without a required one.
+            InvalidSettings: for an invalid value, or a setting without a required one; names keys, not fields.
         """
         values = {
             cls.keys[key]: value
@@ -120,7 +121,16 @@ class Intervention(BaseModel):
         fields = cls.model_fields
         changes_something = any(value != fields[field].default for field, value in values.items())
         lacks_one = any(fields[field].is_required() and key not in settings for key, field in cls.keys.items())
-        return cls.model_validate(values) if changes_something or (values and lacks_one) else None
+        if not (changes_something or (values and lacks_one)):
+            return None
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            problems = problems_of(error, cls)
+        keys: dict[str | int, str] = {field: key for key, field in cls.keys.items()}
+        raise InvalidSettings(
+            [Problem(tuple(keys.get(part, part) for part in problem.location), problem.reason) for problem in problems]
+        )
 
     def each(self, *, depth: int, heads: int) -> tuple[Self, ...]:
         """One intervention for each layer if the layers are ``*``; empty otherwise."""
