@@ -50,9 +50,12 @@ def test_every_condition_can_have_a_recipe_of_its_own(study, treebanks, tmp_path
     store = Store(tmp_path)
     planned = plan(each, store, corpora=Corpora(str(treebanks)))
     assert (len(planned.left), planned.waiting) == (4, 4)
-    report = run(each, tmp_path, treebanks)
+    report = run(each, tmp_path, treebanks, progress=(updates := []).append)
     assert report.plan.waiting == 0
     assert len(report.plan.notes) == 2
+    counted = [str(update) for update in updates if update.stage == "training and evaluating"]
+    assert counted[0] == "training and evaluating: 0 of 4 runs (4 more wait for some of them)"
+    assert counted[-1] == "training and evaluating: 6 of 6 runs"
 
 
 def test_conditions_with_searched_recipes_are_compared(study, treebanks, tmp_path):

@@ -154,18 +154,21 @@ def _follow(
 ) -> bool:
     """Record the outcomes of one round of runs as they end; return whether the round was interrupted."""
     done, stage = planned.done, "training and evaluating"
+    total, unit = len(planned.runs), "runs"
+    if planned.waiting:
+        unit += f" ({planned.waiting} more wait for some of them)"
 
     def step(update: Update) -> None:
-        listener.report(stage, done, len(planned.runs), "runs", str(update))
+        listener.report(stage, done, total, unit, str(update))
 
-    listener.report(stage, done, len(planned.runs), "runs")
+    listener.report(stage, done, total, unit)
     with terminable(), closing(runs), steps_reported(callback(step)):
         try:
             for outcome in runs:
                 done += outcome.state == "done"
                 record(outcome)
-                listener.report(stage, done, len(planned.runs), "runs", outcome.about)
-            listener.report(stage, done, len(planned.runs), "runs")
+                listener.report(stage, done, total, unit, outcome.about)
+            listener.report(stage, done, total, unit)
         except KeyboardInterrupt:
             return True
     return False
