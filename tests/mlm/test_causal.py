@@ -8,9 +8,10 @@ from transformers import AutoModelForCausalLM
 from crosslens.encoders.load import load_encoder
 from crosslens.errors import RequestError
 from crosslens.mlm.objective import prediction_loss
-from crosslens.mlm.pretrain import pretrain
+from crosslens.mlm.pretrain import fresh_model, pretrain
 from crosslens.mlm.pretrain_settings import Pretraining, Shape, Vocabulary, replaced
 from crosslens.mlm.streams import next_subwords
+from crosslens.mlm.vocabulary import VOCABULARIES
 
 SMALL = Pretraining(
     corpora={"en": "en.txt", "fr": "fr.txt"},
@@ -68,3 +69,13 @@ def test_the_objective_is_part_of_the_settings_that_decide_the_weights(decoder, 
 def test_a_decoder_has_no_language_specific_layers():
     with pytest.raises(RequestError, match="separate needs objective=masked"):
         replaced(SMALL, {"separate": "1"})
+
+
+def test_a_decoder_has_the_dropout_of_its_settings():
+    tokenizer = VOCABULARIES["words"](["the cat sees a dog"], size=20, positions=24)
+    ids = torch.tensor([tokenizer("the cat sees a dog")["input_ids"]])
+    for dropout in (0.0, 0.5):
+        shape = SMALL.shape.model_copy(update={"dropout": dropout})
+        model = fresh_model(SMALL.model_copy(update={"shape": shape}), {"en": tokenizer})
+        first, second = (model.train()(ids).logits for _ in range(2))
+        assert torch.equal(first, second) == (dropout == 0)

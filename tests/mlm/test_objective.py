@@ -112,6 +112,23 @@ def test_the_last_step_is_evaluated_too(train):
     assert (facts["kept_step"], facts["perplexity en"], facts["steps"]) == (7, 7.0, 7)
 
 
+def test_every_number_of_steps_is_reached_once_from_the_first_on(train):
+    """So that the weights before training can be kept, and after an interruption those that it was stopped at."""
+    steps = []
+    train(reached=steps.append)
+    assert steps == [*range(8)]
+
+    def stop(update):
+        if update.done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(folder="stopped", progress=stop)
+    steps.clear()
+    train(folder="stopped", reached=steps.append)
+    assert steps == [*range(3, 8)]
+
+
 def test_the_loss_is_the_mean_over_steps(train):
     losses = []
     _, facts = train(stepped=lambda step, loss: losses.append(loss))

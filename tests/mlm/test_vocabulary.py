@@ -96,6 +96,13 @@ def test_whole_words_are_the_same_in_any_order_of_lines():
     assert {"a", "c", "b"} <= set(vocabularies[0])
 
 
+def test_of_more_words_than_there_is_room_for_the_most_frequent_are_kept():
+    lines = ["z y x y", "z y a", "z"]
+    tokenizer = VOCABULARIES["words"](lines, size=5 + 2, positions=8)
+    assert len(tokenizer) == 7
+    assert {"y", "z"} < set(tokenizer.get_vocab())
+
+
 def test_characters_that_continue_words_are_in_the_order_of_the_alphabet():
     """A set of strings has another order in every process; it would decide ties between subwords."""
     lines = ["xzyxwvutsrqponm", "xlkjihgfedcba"]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.reinit import random_init
 from crosslens.errors import StoreError
 from crosslens.probes import find_probe
 from crosslens.probes.probing import probe
@@ -14,7 +15,16 @@ from crosslens.runs.answer import Subject, answers
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.counts import key
 from crosslens.runs.finetuning import finetune_and_evaluate
-from crosslens.runs.question import CorpusRef, IntervenedScore, Overlap, ProbeQuestion, Similarity
+from crosslens.runs.question import (
+    CorpusRef,
+    FittedScore,
+    IntervenedScore,
+    IntervenedSimilarity,
+    Overlap,
+    ProbeQuestion,
+    Similarity,
+    SwappedScore,
+)
 from crosslens.similarity.compare import compare
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
@@ -63,9 +73,9 @@ def rows(results):
     return [{name: value for name, value in row.items() if name != "tags"} for row in results.records.to_pylist()]
 
 
-def answer(subject, questions, corpora):
+def answer(subject, questions, corpora, **options):
     """All records, and the counts of each sentence."""
-    groups = list(answers(subject, questions, corpora))
+    groups = list(answers(subject, questions, corpora, **options))
     counts = {name: array for _, counted in groups for name, array in counted.items()}
     return concatenated(results for results, _ in groups), counts
 
@@ -79,13 +89,16 @@ def test_together_and_alone_every_question_has_the_same_answer(encoder, corpora,
         assert rows(together.filter(question=question.id)) == rows(alone), question.about
 
 
-def test_a_probe_is_asked_with_the_questions_own_settings(encoder, corpora, questions):
-    cls = next(each for each in questions if isinstance(each, ProbeQuestion) and each.settings)
+@pytest.mark.parametrize(("settings", "inputs"), [({"pooling": "cls"}, "scaled"), ({}, "raw")])
+def test_a_probe_is_asked_with_the_questions_own_settings(encoder, corpora, questions, settings, inputs):
+    probes = [each for each in questions if isinstance(each, ProbeQuestion)]
+    question = next(each for each in probes if (each.settings, each.inputs) == (settings, inputs))
     train, test = (corpora.corpus("langid/all", split=split) for split in ("train", "test"))
-    expected = probe(encoder, find_probe("langid", {"pooling": "cls"}), train=train, test=test, how=Fit()).results
-    found, _ = answer(Subject(encoder), [cls], corpora)
-    assert set(found.records["settings"].to_pylist()) == {"pooling=cls inputs=scaled"}
-    assert found.records["value"].to_pylist() == expected.records["value"].to_pylist()
+    expected = probe(
+        encoder, find_probe("langid", settings), train=train, test=test, how=Fit(inputs=inputs), seed=question.seed
+    ).results
+    found, _ = answer(Subject(encoder), [question], corpora)
+    assert rows(found) == rows(expected.with_columns(question=question.id))
 
 
 def test_a_probe_is_asked_with_the_questions_own_seed_and_dev_data(encoder, corpora):
@@ -151,6 +164,60 @@ def test_interventions_after_training_are_drawn_with_the_seed_of_the_question(en
         found.append(counts[key(question.id, "accuracy")].tolist())
         assert found[-1] == expected.tolist()
     assert found[1] != found[0] or found[2] != found[0]
+
+
+def test_changed_models_are_asked_with_the_seed_reference_and_other_encoder_of_each_question(
+    encoder, tiny_bert, toy, corpora, tmp_path
+):
+    """Questions that differ in one of these have different answers, each the same alone and with all others."""
+    model = finetune(encoder, "pos", train=toy(), recipe=FAST, seed=1)
+    for name, layers in (("first", "1-2"), ("second", "3-4")):
+        random_init(model.encoder, layers, seed=1).model.save_pretrained(tmp_path / name)
+        encoder.tokenizer.save_pretrained(tmp_path / name)
+    subject = Subject(encoder, model, str(tiny_bert), tmp_path.joinpath)
+    noise, shift, swap = (
+        Condition.read(keys).text
+        for keys in (
+            {"noise": "2.output", "noise_dose": 2.0},
+            {"erase": "2.output"},
+            {"swap": "1-4", "swap_from": "adapted"},
+        )
+    )
+    english, french = (CorpusRef.of(corpora.corpus(f"ud/{language}_pud")) for language in ("en", "fr"))
+    sides, settings = corpora.head("ud/pud", None), dict(model.task.settings)
+    pair = ("ud/pud", "en", "fr", (sides["en"].digest, sides["fr"].digest), "cka", None)
+    groups = [
+        [IntervenedScore(french, settings, noise, seed) for seed in (1, 3)],
+        [FittedScore(french, settings, shift, 1, reference) for reference in (english, french)],
+        [SwappedScore(french, settings, swap, 1, other) for other in ("first", "second")],
+        [IntervenedSimilarity(*pair, noise, seed, None) for seed in (1, 3)],
+        [IntervenedSimilarity(*pair, shift, 1, reference) for reference in (english, french)],
+    ]
+    asked = [question for group in groups for question in group]
+    together, together_counts = answer(subject, asked, corpora, note=(notes := []).append)
+    assert f"evaluated {french.name} under erase 2.output" in notes
+    assert "compared ud/pud under noise=2 2.output" in notes
+    for group in groups:
+        answered = []
+        for question in group:
+            alone, counts = answer(subject, [question], corpora)
+            assert rows(together.filter(question=question.id)) == rows(alone), question.about
+            assert all((together_counts[name] == array).all() for name, array in counts.items())
+            values = alone.records["value"].to_pylist()
+            answered.append((values, [array.tolist() for array in counts.values()]))
+        assert answered[0] != answered[1], group[0].about
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_a_similarity_of_changed_states_is_drawn_with_the_seed_of_the_question(encoder, toy, corpora, seed):
+    model = finetune(encoder, "pos", train=toy(), recipe=FAST, seed=1)
+    noise, sides = Condition.read({"noise": "2.output", "noise_dose": 2.0}), corpora.head("ud/pud", None)
+    digests = (sides["en"].digest, sides["fr"].digest)
+    question = IntervenedSimilarity("ud/pud", "en", "fr", digests, "cka", None, noise.text, seed, None)
+    answered, _ = answer(Subject(model.encoder, model), [question], corpora)
+    changed = intervene(model, noise, seed=seed).encoder
+    expected = compare(model.encoder, sides, pairs=["en-fr"], measures=["cka"], against=changed)
+    assert answered.records["value"].to_pylist() == expected.records["value"].to_pylist()
 
 
 def test_each_pair_is_compared_by_the_measures_that_are_asked_of_it(encoder, corpora, monkeypatch):

@@ -65,6 +65,15 @@ def test_of_two_files_of_one_folder_one_is_read(tmp_path):
     assert [len(place.results) for place in recorded(tmp_path)] == [len(SCORES)] * 2
 
 
+def test_folders_are_read_in_the_order_of_their_names(tmp_path):
+    """Not in that of the file system, by which the same folders would have other tables elsewhere."""
+    names = ["f", "b", "h", "a", "g", "d", "c", "e"]
+    for name in names:
+        (tmp_path / name).mkdir()
+        write_recorded(Results.of([dataclasses.replace(FIRST, run=name)]), tmp_path / name)
+    assert [record.run for record in read_results(tmp_path)] == sorted(names)
+
+
 def test_records_are_read_with_encoded_text_if_asked(tmp_path):
     Results.of(SCORES).write(tmp_path / "results.csv")
     plain, encoded = (read_results(tmp_path, encoded=encoded).records for encoded in (False, True))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
@@ -11,6 +12,7 @@ from crosslens.data.parallel import join
 from crosslens.data.sentence import Text
 from crosslens.errors import RequestError
 from crosslens.unseen.advice import FEW, Way, _adapting, _expectation, advise
+from crosslens.unseen.confidence import train_probes
 from crosslens.unseen.rule import Measured, Provenance, Rule, read_rule
 from made_rules import made_up
 from toys import SENTENCES
@@ -69,6 +71,30 @@ def test_nothing_is_estimated_for_another_trained_encoder(encoder, toy, monkeypa
     assert advice.ways == ()
     assert "was fitted to multilingual-e5-small" in " ".join(advice.refusals)
     assert "looks untrained" not in " ".join(advice.refusals)
+
+
+def test_nothing_is_expected_from_a_source_that_the_rule_was_not_fitted_to(encoder, toy):
+    """Neither first nor last: it has no constant of its own, and could be the best by mistake."""
+    sources = {"src": toy("train"), "other": toy("train")}
+    advice = advise(encoder, toy("train"), sources, schemes=(), rule=fitted_to(encoder, measured_anywhere()))
+    assert [way.source for way in advice.ways] == ["src"]
+    assert set(advice.accuracy) == {"src", "other"}
+
+
+def test_the_copy_that_an_unknown_encoder_is_compared_with_has_learnt_nothing(encoder, toy, monkeypatch):
+    """Subword embeddings alone tell most parts of speech, so these are re-initialised, too."""
+    probed = []
+
+    def train_and_keep(probed_encoder, source):
+        probed.append(probed_encoder)
+        return train_probes(probed_encoder, source)
+
+    monkeypatch.setattr("crosslens.unseen.advice.train_probes", train_and_keep)
+    advise(encoder, toy("train"), {"src": toy("train")}, schemes=(), rule=Rule(tuple(measured_anywhere())))
+    given, copy = (dict(each.model.named_parameters()) for each in probed)
+    matrices = [name for name, parameter in given.items() if parameter.dim() > 1]
+    assert any("word_embeddings" in name for name in matrices)
+    assert not any(torch.equal(given[name], copy[name]) for name in matrices if "pooler" not in name)
 
 
 def test_nothing_measured_on_the_language_itself_is_used(encoder):
@@ -134,6 +160,7 @@ def test_adaptation_is_judged_by_three_languages_that_score_alike_as_they_are(en
     """Not by those that score alike after adaptation; with exactly three there are enough."""
     text = Corpus(load_corpus("lab/src")[:200].items * 8, "long", "xx")
     scores = {"near": (50.0, 90.0), "nearer": (50.1, 90.0), "nearest": (49.9, 90.0), "far": (90.0, 50.0)}
+    scores["below"] = (10.0, 0.0)
     rows = [
         Measured(language, language, "src", before, features, after)
         for (language, (before, after)), features in zip(scores.items(), ANYTHING * 4, strict=False)
@@ -144,6 +171,7 @@ def test_adaptation_is_judged_by_three_languages_that_score_alike_as_they_are(en
     assert helps
     assert all(f"{language} +" in reason for language in ("near", "nearer", "nearest"))
     assert "far" not in reason
+    assert "below" not in reason
     for count, assessed in ((3, True), (2, False)):
         _, reason = _adapting(fitted_to(encoder, rows[:count] + not_adapted(rows[count:])), 50.0, evidence)
         assert ("is not assessed" not in reason) == assessed

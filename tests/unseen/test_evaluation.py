@@ -26,6 +26,17 @@ def test_errors_on_languages_left_out_are_those_of_the_rule():
     assert errors["error without the features of probes"].value > 1.5 * rule.error.value
 
 
+def test_with_one_source_there_is_no_choice_to_regret():
+    rule = Rule(tuple(row for row in made_up(8, noise=3).measured if row.source == "en"))
+    errors = left_out(rule)
+    assert set(errors) == {
+        "error of an estimate",
+        "error without the features of probes",
+        "error of a constant guess",
+    }
+    assert errors["error of an estimate"] == rule.error
+
+
 def test_languages_kept_apart_are_not_fitted_to():
     rule = Rule(made_up(12, noise=3).measured, APART)
     assert rule.kept_apart == ("l1", "l3")  # the measured ones

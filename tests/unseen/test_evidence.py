@@ -47,6 +47,11 @@ def test_overlap_is_with_as_many_sentences_of_a_source_however_many_there_are(en
     assert overlap["more"] == overlap["few"] < overlap["fewer"] == 100
 
 
+def test_a_subword_weighs_in_the_overlap_as_often_as_the_text_has_it(encoder):
+    text = words("the the the cat")
+    assert gather(encoder, text, {"en": words("the dog", language="en")}, {}).overlap == {"en": 75.0}
+
+
 def test_words_unknown_to_both_are_not_shared_also_where_the_unknown_subword_is_the_first(tmp_path):
     vocabulary = {piece: number for number, piece in enumerate(("[UNK]", "[PAD]", "the", "cat", "dog"))}
     levels = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))

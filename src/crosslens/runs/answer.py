@@ -101,8 +101,9 @@ def _grouped(questions: Sequence[Question]) -> Iterator[list[Question]]:
     groups: dict[tuple[object, ...], list[Question]] = {}
     for question in questions:
         if isinstance(question, Similarity):
-            under = (question.condition, question.seed) if isinstance(question, IntervenedSimilarity) else ()
-            key: tuple[object, ...] = (question.kind, question.corpus, question.sentences, *under)
+            key: tuple[object, ...] = (question.kind, question.corpus, question.sentences)
+            if isinstance(question, IntervenedSimilarity):
+                key += (question.condition, question.seed, question.reference)
         elif isinstance(question, Overlap):
             key = (question.kind, question.train)
         elif isinstance(question, Score):
