@@ -32,7 +32,8 @@ def fit_rule(
 
     Args:
         results: records of the unmodified encoder (the reference), and optionally of adapted ones.
-        encoder: the measured encoder, trimmed or not; it gathers the evidence.
+        encoder: the measured encoder, trimmed or not; it gathers the evidence, whose subwords are those of its
+            vocabulary.
         task: task whose scores the rule predicts.
         usual: default source language.
         data: folder searched first for corpora.
@@ -70,7 +71,9 @@ def fit_rule(
         features = tuple(read[corpus].features(source).tolist())
         measured.append(Measured(_bare(target), corpus, source, score, features, after))
     measured.sort(key=lambda row: (row.source != usual, row.source, row.corpus))
-    return Rule(tuple(measured), Provenance(name or encoder.name, encoder.body_digest, task, training, kept_apart))
+    vocabulary = str(len(encoder.tokenizer))
+    fitted = Provenance(name or encoder.name, encoder.body_digest, task, training, kept_apart, vocabulary)
+    return Rule(tuple(measured), fitted)
 
 
 def _one_model_a_seed(scores: Results) -> Cells:

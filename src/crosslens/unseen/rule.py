@@ -62,7 +62,7 @@ class Provenance:
         task: task whose scores were measured.
         training: how the measured models were trained and evaluated, in a few words.
         kept_apart: languages, with blanks between, that were not looked at when the features were chosen.
-        vocabulary: number of subwords by which the measured text was split, before any trimming; "" if unknown.
+        vocabulary: number of subwords of the vocabulary that split the text for the features; "" if unknown.
     """
 
     encoder: str = ""
