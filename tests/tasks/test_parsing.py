@@ -10,6 +10,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.formats import conllu
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.batch import make_batch
+from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import read_windows
 from crosslens.errors import DataError
 from crosslens.tasks import find_task
@@ -236,26 +237,25 @@ def long_sentence(one, times):
     return replace(one, heads=tuple(heads), lines=None, **many)
 
 
-def test_at_most_140_words_are_scored_where_that_is_asked_for(encoder, toy):
+def test_at_most_140_words_are_scored_where_that_is_asked_for(encoder, toy, monkeypatch):
     one = toy().sentences[0]
     long = replace(toy(), items=(long_sentence(one, 30), one))
     fits = Parsing(words="wu2019").cut(encoder, long)
     # 62 subwords fit this encoder, which has positions for 64; and 140 words where there is more room.
     assert len(fits[0]) < 62 < len(long[0])
     assert fits[1] == long[1]
-    roomy = replace(encoder, changes=())
-    roomy.__dict__["capacity"] = 10_000
-    assert len(Parsing(words="wu2019").cut(roomy, long)[0]) == 140
+    with monkeypatch.context() as roomy:
+        roomy.setattr(Encoder, "capacity", 10_000)
+        assert len(Parsing(words="wu2019").cut(encoder, long)[0]) == 140
     assert Parsing().cut(encoder, long) is long
     model = parser(encoder, toy(), words="wu2019")
     records = evaluate(model, [long]).filter(metric="las").to_pandas()
     assert records["n"][0] == len(fits[0]) + len(one)
 
 
-def test_a_sentence_that_was_cut_is_written_without_the_words_that_were_cut_off(encoder, toy, tmp_path):
-    narrow = replace(encoder, changes=())
-    narrow.__dict__["capacity"] = 8
-    cut = Parsing(words="wu2019").cut(narrow, toy())
+def test_a_sentence_that_was_cut_is_written_without_the_words_that_were_cut_off(encoder, toy, tmp_path, monkeypatch):
+    monkeypatch.setattr(Encoder, "capacity", 8)
+    cut = Parsing(words="wu2019").cut(encoder, toy())
     assert cut.words < toy().words
     conllu.write(cut, tmp_path / "cut.conllu")
     rows = [line.split("\t") for line in (tmp_path / "cut.conllu").read_text("utf-8").splitlines() if "\t" in line]
@@ -271,10 +271,9 @@ def test_a_head_that_was_cut_off_is_an_error():
 
 
 @pytest.mark.parametrize("capacity", range(6, 24))
-def test_the_words_that_are_scored_are_the_most_that_fit_into_one_window(encoder, toy, capacity):
-    narrow = replace(encoder, changes=())
-    narrow.__dict__["capacity"] = capacity
-    cut = Parsing(words="wu2019").cut(narrow, toy())
+def test_the_words_that_are_scored_are_the_most_that_fit_into_one_window(encoder, toy, capacity, monkeypatch):
+    monkeypatch.setattr(Encoder, "capacity", capacity)
+    cut = Parsing(words="wu2019").cut(encoder, toy())
     shorter = 0
     for whole, kept in zip(toy().sentences, cut.sentences, strict=True):
         pieces = [len(encoder.tokenizer.tokenize(word)) for word in whole.words]
