@@ -34,7 +34,10 @@ QUICK = "crosslens.training.identity.x_run_id__mutmut_*"
 
 FOLDER = Path("mutants")
 SURVIVED = 0
-"""Exit status of tests that pass; all others are those of tests that fail, or do not end."""
+"""Exit status of tests that pass; others are those of tests that fail or do not end, and `BROKEN`."""
+
+BROKEN = {3: "had an internal error", 4: "was called wrongly"}
+"""Exit status of pytest when it has run no test -> why."""
 
 
 def mutmut(names: list[str]) -> None:
@@ -81,6 +84,9 @@ def main() -> int:
     # What no test calls is not noticed, and mutmut does not run it.
     mutmut([name for names in chosen.values() for name in names if known.get(name.partition("__mutmut_")[0])])
     after = outcomes()
+    for name in (name for names in chosen.values() for name in names):
+        if why := BROKEN.get(after[name]):
+            sys.exit(f"{name}: pytest {why}, so nothing was measured")
     low = False
     print("| module | mutants | sampled | noticed | % |\n| --- | ---: | ---: | ---: | ---: |")
     for row, names in chosen.items():

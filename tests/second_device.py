@@ -8,6 +8,7 @@ So whole commands run on the device and give the numbers of the CPU, and code th
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import torch
@@ -200,6 +201,7 @@ class _Module(backend_registration._DummyBackendModule):
         return False
 
 
+@cache  # torch refuses a second one: mutmut has pytest run several times in a process
 def register() -> bool:
     """Add the device to this process, before its first backward pass, which starts a thread for each device.
 
