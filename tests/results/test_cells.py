@@ -169,6 +169,18 @@ def test_studies_of_a_cell_have_all_of_its_records():
     assert cells(Results.of([*both, later]), rows=ROW).get(("de", None, None), Column(Condition())).studies == {"two"}
 
 
+def test_of_some_columns_the_rows_are_those_with_a_score_in_one_of_them():
+    measured = [("fr", "a"), ("fr", "b"), ("de", "b"), ("ru", "c")]
+    alike = Record(task="pos", metric="accuracy", seed=1, value=1.0)
+    records = Results.of([replace(alike, target=row, measure=column) for row, column in measured])
+    table = cells(records, rows=("target",), columns=("measure",))
+    a, b, c = table.columns
+    kept = table.only([b, a])
+    assert (kept.rows, kept.columns) == ((("fr",), ("de",)), (b, a))
+    assert kept.get(("de",), b) == table.get(("de",), b)
+    assert table.only([c]).rows == (("ru",),)
+
+
 def test_differences_are_within_seeds_and_say_what_is_left_out():
     one, other = Cell({1: 5.0, 2: 7.0}), Cell({2: 6.0, 3: 1.0})
     assert one.minus(other).by_seed == {2: 1.0}

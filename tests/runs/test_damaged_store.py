@@ -49,7 +49,10 @@ def test_a_description_that_was_changed_is_damaged(store, change):
         store.describe(run)
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", "null", '{"runs": []}', '{"runs": {}, "waiting": "x"}', "{"])
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "{}", "null", '{"runs": []}', '{"runs": {}, "waiting": "x"}', '{"runs": {}, "asked": {}}', "{"],
+)
 def test_a_damaged_plan_is_made_again(store, text):
     store.keep_plan("toy", {"plan.json": text})
     with pytest.raises(StoreError, match=r"plan.json is damaged: .*run `crosslens plan` again; finished runs are kept"):

@@ -48,6 +48,7 @@ def test_finishing_removes_what_is_left_of_earlier_attempts(tmp_path):
         store.keep_failure(each.run, "it failed")
         assert store.failed(each.run.id)
     publish(store, wanted, answers(FRENCH))
+    assert store.log(wanted.run.id) == []
     assert store.state(wanted.run.id).exists()  # other questions may be open
     store.finish(wanted.run.id, ["trained", "done"])
     assert store.log(wanted.run.id) == ["trained", "done"]
@@ -165,6 +166,19 @@ def test_a_study_has_the_answers_to_its_own_questions_under_its_own_names(tmp_pa
     assert [record[name] for name in names[:5]] == ["theirs", FRENCH.id, "name", "en", "ud/en_ewt:train"]
 
 
+def test_the_target_is_in_the_language_that_the_plan_gives_its_file(tmp_path):
+    """Plans of earlier versions give none: the records keep theirs."""
+    store, mine = Store(tmp_path), Asked(make_run(), (Score(CorpusRef("mine.conllu", "e" * 64, "wo"), {}),))
+    publish(store, mine, answers(*mine.questions))
+    view = mine.view
+    for name, languages, target in (("now", view["languages"], "wo"), ("earlier", None, None)):
+        written = {key: value for key, value in view.items() if key != "languages"}
+        written |= {"languages": languages} if languages else {}
+        plan = {"runs": {}, "waiting": 0, "versions": versions.current(), "asked": [written]}
+        store.keep_plan(name, {"plan.json": json.dumps(plan)})
+        assert store.collect(name).records["target"].to_pylist() == [target]
+
+
 def test_one_process_works_on_a_run_and_its_death_frees_it(tmp_path):
     store = Store(tmp_path)
     code = (
@@ -211,7 +225,10 @@ def test_folders_that_are_no_stores(tmp_path):
         Store(tmp_path / "file")
     with pytest.raises(RequestError, match="is not a store of runs"):
         Store(tmp_path)
-    assert not is_store(tmp_path)
+    for folder in ("runs", "studies"):  # one of them is in many folders of results
+        assert not is_store(tmp_path)
+        (tmp_path / folder).mkdir()
+    assert is_store(tmp_path)
     with pytest.raises(StoreError, match="is not writable"):
         Store("/proc/nowhere/store")
     with pytest.raises(StoreError, match="is not writable: File name too long"):
