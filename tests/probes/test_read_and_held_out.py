@@ -10,7 +10,7 @@ from crosslens.data.sentence import Sentence
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.represent import represent
-from crosslens.probes import find_probe
+from crosslens.probes import find_probe, probing
 from crosslens.probes.probing import _held_out, _held_out_sentences, _shared, probe
 from crosslens.probes.softmax import Fit
 from made_corpora import but, sentences, texts
@@ -88,6 +88,17 @@ def test_the_last_layer_is_normalised_if_asked_for(fitted, name, make):
     assert not np.allclose(raw[-1], normalised[-1], rtol=0.1)
     squares = (normalised[-1] ** 2).mean(-1) if name == "upos" else np.ones(1)
     assert squares == pytest.approx(1, abs=0.01)  # of each word's state
+
+
+def test_where_no_feature_tells_the_answer_is_the_label_of_the_largest_bias(encoder, monkeypatch):
+    def fit_biases(vectors, answers, dev, dev_answers, *, classes, **more):
+        biases = np.tile(np.float32([0, 2, 1]), (len(vectors), 1, 1))
+        return np.zeros((*vectors.shape[::2], classes), np.float32), biases
+
+    monkeypatch.setattr(probing, "fit", fit_biases)
+    probed = probe(encoder, "langid", train=texts(4, seed=1), test=texts(2, seed=2))
+    assert probed.answers[1] == "bb"
+    assert {row["given"] for row in probed.confusion_rows()} == {"bb"}
 
 
 def test_each_score_is_signed_with_the_data_it_was_computed_on(encoder, fitted):

@@ -73,6 +73,7 @@ def test_counts_by_hand():
     assert scores["f1"].notes == {"unknown_gold": 1}
     np.testing.assert_array_equal(scores["f1"].denominator, [4, 1])
     assert "repair:conll" in scores["f1"].signature
+    assert all("|data:x|" in score.signature for score in scores.values())
 
 
 def test_nothing_to_score_is_none():
