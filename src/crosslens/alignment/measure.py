@@ -205,13 +205,13 @@ def sentence_retrieval(
     described = _described(
         train, test, [digest([each[language].digest for language in pair]) for each in (train, test)]
     )
+    learnt = train if mapping == "identity" else _untested_sentences(train, test, pair)
     right = [{number} for number in range(len(test))]
     seeds = baseline_seeds if "untrained" in chosen else ()
     untrained = ((seed, *untrained_pair(source, target, seed=seed)) for seed in seeds)
     records: list[Record] = []
     for untrained_seed, first, second in chain([(None, source, target)], untrained):
         stage = _stage("reading sentences", untrained_seed)
-        learnt = train if mapping == "identity" else _untested_sentences(train, test, pair)
         sides = []
         for parallel in (learnt, test):
             for encoder, language in zip((first, second), pair, strict=True):

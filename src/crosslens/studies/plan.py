@@ -1,7 +1,6 @@
 """Plan a study: its runs, which of them are done, and which wait for other runs."""
 
 import itertools
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -48,7 +47,7 @@ from crosslens.studies.missing import (
     leave_out,
     reads_text,
 )
-from crosslens.studies.plan_checks import notes_on, refuse_shared_tests
+from crosslens.studies.plan_checks import notes_on, refuse_shared_tests, refuse_two_languages
 from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import Task, find_task
 from crosslens.training.recipe import Recipe
@@ -196,7 +195,12 @@ class _Planner:
 
     def _of_this_depth(self, condition: Condition) -> tuple[Condition, ...]:
         written_for, depth, heads = self.study.depth, self.depth, self.encoders.heads
-        conditions = condition.each(written_for=written_for, depth=depth, heads=heads)
+        try:
+            conditions = condition.each(written_for=written_for, depth=depth, heads=heads)
+        except RequestError as error:
+            raise RequestError(
+                f"{self.study.name}: condition {condition.label}: {error.message}", hint=error.hint
+            ) from error
         if written_for not in (None, depth):
             for before, after in zip(condition.interventions, conditions[0].interventions, strict=True):
                 if before.acts_on is not None and not before.each(depth=depth, heads=heads):
@@ -363,11 +367,7 @@ class _Planner:
     def _tests(self, source: Source, partner: str | None, task: Task | None = None) -> tuple[CorpusRef, ...]:
         """Test corpora of a source, labelled for a task; for a bilingual encoder, only those in its two languages."""
         matching = self.corpora.matching(source.tests)
-        for name, count in Counter(self.corpora.corpus(test).name for test in matching).items():
-            if count > 1:  # the id of a question has no language, so it has one answer
-                raise RequestError(
-                    f"{name} is a test corpus in {count} languages", hint="name each file once, in its own language"
-                )
+        refuse_two_languages(self.corpora.corpus(test).name for test in matching)
         tests = [
             test
             for test in matching

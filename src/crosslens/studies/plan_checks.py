@@ -1,5 +1,6 @@
 """Checks of a plan: what is refused before any run, and notes for the reader."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from crosslens.errors import RequestError
@@ -29,6 +30,19 @@ def refuse_shared_tests(
                     " results could not tell these scores apart",
                     hint="name this test corpus under one of them, or make a study of each",
                 )
+
+
+def refuse_two_languages(tests: Iterable[str]) -> None:
+    """Refuse a test corpus that is named in two languages: the id of a question has no language, so it has one answer.
+
+    Raises:
+        RequestError: naming the corpus.
+    """
+    for name, count in Counter(tests).items():
+        if count > 1:
+            raise RequestError(
+                f"{name} is a test corpus in {count} languages", hint="name each file once, in its own language"
+            )
 
 
 def notes_on(asked: Sequence[Asked]) -> Iterator[str]:
