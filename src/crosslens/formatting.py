@@ -1,6 +1,7 @@
 """Format numbers, durations and names as text."""
 
 import re
+import textwrap
 from pathlib import PurePosixPath
 
 MINUS = "−"
@@ -55,6 +56,20 @@ def _written(value: float, sign: str, decimals: int) -> str:
         return "–"
     value = round(value, decimals) or 0.0  # no negative zero
     return f"{value:{sign}.{decimals}f}".replace("-", MINUS)
+
+
+HEAD = 16
+"""Letters of a line of a broken head."""
+
+
+def broken(head: str) -> list[str]:
+    """Break the head of a column at spaces into lines; a difference sign stays with its first word.
+
+    >>> broken("Δ frozen 0-3"), broken("reference, tags=gold")
+    (['Δ frozen 0-3'], ['reference,', 'tags=gold'])
+    """
+    lines = textwrap.wrap(head.replace("Δ ", "Δ\u00a0"), HEAD, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def counted(number: int, singular: str, plural: str) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -141,6 +142,8 @@ def test_tables_of_every_shape_compile_in_the_styles_of_journals(tmp_path, style
     if not kpsewhich("siunitx.sty") or (needed and not kpsewhich(needed)):
         pytest.skip(f"no {needed or 'siunitx.sty'} here")
     shapes = {"small": table(rows=2), "long": table(rows=40, columns=7), "wide": table(rows=4, columns=14)}
+    named = tuple(f"reference, frozen 0-{place}" for place in range(14))
+    shapes["long-and-wide"] = replace(table(rows=40, columns=14), head=named)
     for name in ("long", "wide"):
         half = len(shapes[name].head) // 2
         panels = {"first": half, "second": len(shapes[name].head) - half}
@@ -158,10 +161,27 @@ def test_tables_of_every_shape_compile_in_the_styles_of_journals(tmp_path, style
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
     assert done.returncode == 0, done.stdout[-2000:]
     assert (tmp_path / "tables.pdf").stat().st_size > 1000
+    wider = [
+        float(points)
+        for points in re.findall(r"Overfull \\hbox \((.*?)pt too wide\) (?:in alignment|detected)", done.stdout)
+    ]
+    assert max(wider, default=0.0) < 2.0, "columns beyond the edge of the page, or numbers over one another"
+
+
+def test_long_heads_are_broken_and_no_line_is_an_argument_of_the_one_above():
+    cells = (Cell(1.0, "score"), Cell(2.0, "difference"))
+    text = to_latex(Table("t", "c", ("reference, frozen [0-3] 100 %", "Δ frozen 0-3"), {"g": (Row("r", cells),)}))
+    broken = r"{\begin{tabular}[b]{@{}c@{}}reference,\\frozen [0-3] 100\\\%\end{tabular}}"
+    assert rf" & {broken} & {{$\Delta$ frozen 0-3}} \\" in text.splitlines()
+    text = to_latex(Table("t", "c", ("reference, of seed [1]",), {"g": (Row("r", cells[:1]),)}))
+    assert r"\\[" not in text
 
 
 def test_numbers_are_aligned_at_the_decimal_point_with_room_for_the_longest():
     cells = (Cell(9.5, "score", 0.5), Cell(-12.25, "difference", note=1), Cell(None, "score"))
-    text = to_latex(Table("t", "c", ("Ref", "Δ 1", "none"), {"g": (Row("r", cells),)}, ("why",)), spread="std")
-    assert r"\begin{tabular}{lS[table-format=1.2,retain-explicit-plus]S[table-format=+2.2,retain-explicit-plus]" in text
+    made = Table("t", "c", ("Ref", "Δ 1", "none"), {"g": (Row("r", cells),)}, ("why",))
+    columns = (r"S[table-format=1.2,retain-explicit-plus%s]", r"S[table-format=+2.2,retain-explicit-plus]")
+    assert r"\begin{tabular}{l" + columns[0] % "" + columns[1] in to_latex(made)
+    text = to_latex(made, spread="std")
+    assert r"\begin{tabular}{l" + columns[0] % r",table-space-text-post={ $\pm$ 0.50}" + columns[1] in text
     assert r"r & 9.50{ $\pm$ 0.50} & \cellcolor{crosslensfive}-12.25{\rlap{$^{1}$}} & {--} \\" in text

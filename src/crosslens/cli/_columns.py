@@ -11,14 +11,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from crosslens.formatting import broken
+
 BETWEEN = 3
 """Cells between two columns."""
 
 NAMES = 0.45
 """Part of the width that the names of rows may have."""
-
-HEAD = 16
-"""Letters of a head in one line where columns do not fit; longer ones are broken at spaces."""
 
 UNLIMITED = 10_000
 """Width of files and pipes, which have none."""
@@ -46,10 +45,10 @@ def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: 
     names = [shortened(line.name, int(NAMES * console.width)) for line in lines]
     numbers = [line.numbers for line in lines if line.numbers]
     room = console.width - max(map(cell_len, (corner, *names))) - BETWEEN
-    for broken in ([[head] for head in heads], [_broken(head) for head in heads]):
+    for lines_of_heads in ([[head] for head in heads], [broken(head) for head in heads]):
         widths = {
             place: max(map(cell_len, ("", *words, *(row[place].plain for row in numbers))))
-            for place, words in enumerate(broken)
+            for place, words in enumerate(lines_of_heads)
         }
         if sum(widths.values()) + BETWEEN * len(widths) <= room:  # heads are broken only for lack of room
             break
@@ -60,7 +59,7 @@ def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: 
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 1), pad_edge=False)
         table.add_column(Text(corner), no_wrap=True)
         for place in places:
-            table.add_column(Text("\n".join(broken[place])), justify="right", no_wrap=True)
+            table.add_column(Text("\n".join(lines_of_heads[place])), justify="right", no_wrap=True)
         for name, line in zip(names, lines, strict=True):
             cells = [line.numbers[place] for place in places] if line.numbers else []
             table.add_row(Text(name), *cells, style=line.style or None, end_section=line.ends)
@@ -92,12 +91,6 @@ def shortened(name: str, width: int) -> str:
     while tail and unicodedata.combining(tail[0]):  # a mark without its letter
         tail = tail[1:]
     return f"{head}…{tail}"
-
-
-def _broken(head: str) -> list[str]:
-    """A head in lines; a difference sign stays with its first word."""
-    lines = textwrap.wrap(head.replace("Δ ", "Δ\u00a0"), HEAD, break_long_words=False, break_on_hyphens=False)
-    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def _first(name: str, width: int) -> str:

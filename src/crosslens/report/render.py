@@ -5,10 +5,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from io import StringIO
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Literal
 
-from crosslens.formatting import LATEX_SIGNS, MINUS, plain, signed
+from crosslens.formatting import LATEX_SIGNS, MINUS, broken, plain, signed
 from crosslens.report.table import Cell, Row, Table
 from crosslens.scores.intervals import LEVEL
 
@@ -23,7 +23,7 @@ LEVELS = {
 }
 """Level of a difference -> its entry in the legend."""
 
-PACKAGES = ("{booktabs}", "{longtable}", "{graphicx}", "{xcolor}", "{colortbl}", "{siunitx}")
+PACKAGES = ("{booktabs}", "{longtable}", "{graphicx}", "{xcolor}", "{colortbl}", "{siunitx}", "{fix-cm}")
 """What LaTeX needs; without options, so that none clashes with the packages of a journal's style."""
 
 LONG, WIDE = 30, 4
@@ -80,28 +80,20 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
         note = rf"\rlap{{$^{{{cell.note}}}$}}" if cell.note else ""
         if cell.value is None:
             return rf"{colour}{{--{note}}}"
-        shown, spread_after = number(cell), number(cell, spread=spread)
-        after = escape(spread_after.removeprefix(shown)) + note
-        return colour + shown.replace(MINUS, "-") + (f"{{{after}}}" if after else "")
+        after = _after(cell, spread) + note
+        return colour + number(cell).replace(MINUS, "-") + (f"{{{after}}}" if after else "")
 
-    opening, closing = _shape(table)
+    opening, closing = _shape(table, spread)
+    heads = [*_panels(table), _row(["", *map(_head, table.head)])]
+    titles = [rf"\multicolumn{{{len(table.head) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\" for title in table.groups]
+    groups = [[[_name(row), *map(write, row.cells)] for row in rows] for rows in table.groups.values()]
     lines = ["% needs " + "".join(rf"\usepackage{package}" for package in PACKAGES)]
     lines += [rf"\definecolor{{crosslens{level}}}{{HTML}}{{{colour}}}" for level, colour in COLOURS.items()]
-    lines += [
-        *opening,
-        r"\toprule",
-        *_panels(table),
-        " & ".join(["", *(f"{{{escape(head)}}}" for head in table.head)]) + r" \\",
-        r"\midrule",
-    ]
+    lines += [*opening, r"\toprule", *heads, r"\midrule"]
     lines += [r"\endhead"] if r"\end{longtable}" in closing else []
-    for place, (title, rows) in enumerate(table.groups.items()):
+    for place, (title, rows) in enumerate(zip(titles, groups, strict=True)):
         lines += [r"\addlinespace"] if place else []
-        lines += [rf"\multicolumn{{{len(table.head) + 1}}}{{l}}{{\textit{{{escape(title)}}}}} \\"]
-        for row in rows:
-            first = {"mean": r"\textbf{%s}", "beside": r"\quad\footnotesize %s"}.get(row.kind, "%s") % escape(row.label)
-            first = "{}" + first if first.startswith(("[", "*")) else first  # else an argument of the line break
-            lines.append(" & ".join([first, *map(write, row.cells)]) + r" \\")
+        lines += [title, *map(_row, rows)]
     legend = [
         rf"\colorbox{{crosslens{level}}}{{{LEVELS[level]}}}"
         for level in COLOURS
@@ -110,11 +102,39 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
     notes = [rf"$^{{{place}}}$ {escape(note)}." for place, note in enumerate(table.notes, start=1)]
     caption = " ".join([escape(table.caption + marks(table, spread)), *legend, *notes])
     parts = {"CAPTION": rf"\caption{{{caption}}}\label{{tab:{table.name}}}"}
-    text = "\n".join([*lines, r"\bottomrule", *(parts.get(line, line) for line in closing), ""])
+    if "WIDEST" in opening:
+        widest = [max(chain(*groups), key=lambda row: len(row[place])) for place in range(len(table.head) + 1)]
+        parts["WIDEST"] = "\n".join([*heads, max(titles, key=len), *dict.fromkeys(map(_row, widest))])
+    text = "\n".join([*(parts.get(line, line) for line in [*lines, r"\bottomrule", *closing]), ""])
     # Declared only where it is needed, behind the line that names the packages.
     first, rest = text.split("\n", 1)
     other = OTHER_SCRIPTS if r"\otherscript{" in rest or r"\righttoleft{" in rest else ()
     return "\n".join([first, *other, rest])
+
+
+def _after(cell: Cell, spread: Spread) -> str:
+    """What stands behind the number of a cell."""
+    return escape(number(cell, spread=spread).removeprefix(number(cell)))
+
+
+def _name(row: Row) -> str:
+    return _line({"mean": r"\textbf{%s}", "beside": r"\quad %s"}.get(row.kind, "%s") % escape(row.label))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _head(head: str) -> str:
+    """A head of a column of numbers, in several lines if it is long."""
+    lines = [_line(escape(line)) for line in broken(head)]
+    text = r"\\".join(lines)
+    return rf"{{\begin{{tabular}}[b]{{@{{}}c@{{}}}}{text}\end{{tabular}}}}" if len(lines) > 1 else f"{{{text}}}"
+
+
+def _line(text: str) -> str:
+    """The beginning of a line, which is no argument of the line break above."""
+    return "{}" + text if text.startswith(("[", "*")) else text
 
 
 def _panels(table: Table) -> list[str]:
@@ -122,20 +142,23 @@ def _panels(table: Table) -> list[str]:
     ends = [1 + end for end in accumulate(table.panels.values())]
     titles = [rf"\multicolumn{{{size}}}{{c}}{{{escape(title)}}}" for title, size in table.panels.items()]
     rules = [rf"\cmidrule(lr){{{end - size + 1}-{end}}}" for end, size in zip(ends, table.panels.values(), strict=True)]
-    return [" & ".join(["", *titles]) + r" \\", "".join(rules)] if titles else []
+    return [_row(["", *titles]), "".join(rules)] if titles else []
 
 
-def _shape(table: Table) -> tuple[list[str], list[str]]:
+def _shape(table: Table, spread: Spread) -> tuple[list[str], list[str]]:
     """Lines that open and close a table: longtable for many rows, across the page for many columns."""
-    columns = "l" + "".join(_column(table, place) for place in range(len(table.head)))
+    columns = "l" + "".join(_column(table, place, spread) for place in range(len(table.head)))
     if sum(map(len, table.groups.values())) > LONG:
         size = r"\scriptsize\setlength{\tabcolsep}{3pt}" if len(table.head) > 2 * WIDE else r"\small"
         width = r"\setlength{\LTcapwidth}{\linewidth}"
-        return [ONE_COLUMN, rf"\begingroup{size}{width}", rf"\begin{{longtable}}{{{columns}}}"], [
-            "CAPTION",
-            r"\end{longtable}",
-            r"\endgroup\crosslenscolumns",
-        ]
+        return [
+            ONE_COLUMN,
+            rf"\begingroup{size}{width}",
+            rf"\makeatletter\loop\sbox0{{\begin{{tabular}}{{{columns}}}",
+            "WIDEST",
+            rf"\end{{tabular}}}}{SMALLER}\repeat\makeatother",
+            rf"\begin{{longtable}}{{{columns}}}",
+        ], ["CAPTION", r"\end{longtable}", r"\endgroup\crosslenscolumns"]
     name = "table*" if len(table.head) > WIDE else "table"
     opening = [rf"\begin{{{name}}}", r"\centering\small", r"\sbox0{%", rf"\begin{{tabular}}{{{columns}}}"]
     fitted = r"}\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi\par\smallskip"
@@ -148,15 +171,23 @@ ONE_COLUMN = (
 )
 """A longtable cannot stand in one of two columns."""
 
+SMALLER = (
+    r"\ifdim\ifdim\f@size pt>1pt\wd0\else0pt\fi>\linewidth\setlength{\tabcolsep}{.9\tabcolsep}"
+    r"\fontsize{\the\dimexpr\f@size pt*9/10}{\the\dimexpr\f@baselineskip*9/10}\selectfont"
+)
+"""A longtable cannot be scaled: its letters shrink until the widest rows, in box 0, fit the page."""
 
-def _column(table: Table, place: int) -> str:
-    """A column of numbers with room for the longest."""
-    cells = (row.cells[place] for rows in table.groups.values() for row in rows)
-    texts = [number(cell).replace(MINUS, "-") for cell in cells if cell.value is not None] or ["0.00"]
+
+def _column(table: Table, place: int, spread: Spread) -> str:
+    """A column of numbers with room for the longest, and for the longest text behind a number."""
+    cells = [row.cells[place] for rows in table.groups.values() for row in rows if row.cells[place].value is not None]
+    texts = [number(cell).replace(MINUS, "-") for cell in cells] or ["0.00"]
     digits = max(len(text.lstrip("+-").partition(".")[0]) for text in texts)
     decimals = max(len(text.partition(".")[2]) for text in texts)
     sign = "+" if any(text[0] in "+-" for text in texts) else ""
-    return f"S[table-format={sign}{digits}.{decimals},retain-explicit-plus]"
+    after = max((_after(cell, spread) for cell in cells), key=len, default="")
+    room = f",table-space-text-post={{{after}}}" if after else ""
+    return f"S[table-format={sign}{digits}.{decimals},retain-explicit-plus{room}]"
 
 
 def latex_document(names: Sequence[str]) -> str:
