@@ -171,6 +171,8 @@ def test_the_language_of_the_training_data_is_named_if_it_is_known(tagger):
     _, model, _ = tagger
     for source, words in (("zh", "Training data: `toy` (zh), "), (None, "Training data: `toy`, ")):
         assert words in model_card(dataclasses.replace(model, source=source), exported=False)
+    card = model_card(dataclasses.replace(model, source="zh+wo"), exported=False)
+    assert YAML().load(card.split("---")[1])["language"] == ["zh", "wo"]
 
 
 def test_the_card_tells_the_dev_score_and_what_was_done_to_the_encoder(encoder, toy, tmp_path):

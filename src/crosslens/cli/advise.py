@@ -64,6 +64,7 @@ def command(
     from crosslens.cli._display import print_object, print_table, say
     from crosslens.corpora.catalogue import load_corpus, load_text, names_text, split_name
     from crosslens.corpora.parallel import load_parallel
+    from crosslens.data.corpus import trained_languages
     from crosslens.data.language_families import bare_language
     from crosslens.data.scripts import script_name
     from crosslens.encoders.load import load_encoder
@@ -93,7 +94,7 @@ def command(
             raise RequestError(
                 f"{other.name} and {source.name} are both in {source.language}", hint="give one source per language"
             )
-        if source.language and bare_language(language) == bare_language(source.language):
+        if bare_language(language) in map(bare_language, trained_languages(source.language)):
             raise RequestError(
                 f"{source.name} is in {language}, so transfer from it is not zero-shot",
                 hint="leave it out, or fine-tune on it",

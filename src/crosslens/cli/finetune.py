@@ -27,7 +27,11 @@ from crosslens.encoders.interventions import INTERVENTIONS
 @click.argument("task", type=TASK)
 @click.argument("encoder", type=ENCODER)
 @click.option(
-    "--train", required=True, type=CORPUS, metavar="CORPUS", help="Training data: ud/en_ewt, wikiann/en, or a file."
+    "--train",
+    required=True,
+    type=CORPUS,
+    metavar="CORPUS",
+    help="Training data: ud/en_ewt, wikiann/en, a file, or several joined by +.",
 )
 @click.option(
     "--dev", type=CORPUS, metavar="CORPUS", help="Development data [default: the dev split of the same treebank]."

@@ -8,7 +8,7 @@ the library ``datasets`` (`crosslens.corpora.hugging_face`). Collections keep th
 ``lab/sov_no_anchors`` uses the preset ``no-anchors``. ``lab_topics/sov`` has documents with topics, ``lab_pairs/sov``
 pairs for inference, and ``lab_langid/all`` sentences of all languages, labelled with their language.
 
-Suffixes select and transliterate:
+``ud/en_ewt[:500]+ud/wo_wtb[:50]`` joins two corpora into one. Suffixes select and transliterate:
 
     [:200]                     the first 200 sentences
     [7~:200], [7~200:]         the first 200 after shuffling with seed 7, and the remaining ones
@@ -22,6 +22,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -32,7 +34,7 @@ from langcodes.tag_parser import LanguageTagError
 
 from crosslens.corpora import hugging_face
 from crosslens.corpora.collection import COLLECTIONS, OWN_TAGS, SPLITS, Files, language_tag
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import JOIN, Corpus, trained_languages
 from crosslens.data.formats import CONLLU, FORMATS, IOB2, LABELLED, TSV, Format, arrow, iob, text
 from crosslens.data.objects import corpus_of, has_columns
 from crosslens.data.sentence import Text
@@ -151,9 +153,9 @@ def load_corpus(
 
     Args:
         name: name such as ``ud/en_ewt:train`` or ``uner/en_ewt:dev``, or a path, optionally with a language as in
-            ``wo=my.conllu``; with an optional slice such as ``[:200]``. ``.conllu`` files are CoNLL-U; ``.txt`` files
-            have one sentence per line with words separated by spaces, one word and IOB tag per line, or, for tasks that
-            read texts, one text per line; ``.tsv``,
+            ``wo=my.conllu``; with an optional slice such as ``[:200]``; or several joined by ``+``. ``.conllu`` files
+            are CoNLL-U; ``.txt`` files have one sentence per line with words separated by spaces, one word and IOB tag
+            per line, or, for tasks that read texts, one text per line; ``.tsv``,
             ``.csv`` and ``.jsonl`` files have labelled texts (`crosslens.data.formats.rows`); all others have IOB tags
             (`crosslens.data.formats.iob`). Also a list of texts, a list of lists of words, or a table with the columns
             ``text`` and ``label`` (or ``premise``, ``hypothesis`` and ``label``): a data frame, a mapping of columns,
@@ -196,9 +198,11 @@ def load_corpus(
     if not (name := str(name)):
         raise RequestError("a corpus has a name or a file, and this name is empty", hint="`crosslens list corpora`")
     if language is not None and not IN_LANGUAGE.match(name) and _match_name(split_name(name)[0]) is None:
-        name = f"{language}={name}"
+        name = JOIN.join(f"{language}={part}" for part in split_joined(name))
     elif language is not None:
         raise _has_language(name, language)
+    if len(parts := split_joined(name)) > 1:
+        return reduce(add, (load_corpus(part, split=split, data=data, format=format) for part in parts))
     bare, cut = split_slice(name)
     of, scheme = split_scheme(bare)
     named = _match_name(bare)
@@ -239,10 +243,24 @@ def load_corpora(names: CorpusLike, *, data: str | Path | None = None, format: F
             continue
         for name in match_corpora(str(corpus), data=data):
             loaded = load_corpus(name, data=data, format=format)
+            require_one_language(loaded)
             if (loaded.name, loaded.language) not in named:
                 corpora.append(loaded)
                 named.add((loaded.name, loaded.language))
     return corpora
+
+
+def require_one_language(test: Corpus) -> None:
+    """Check that a test corpus is not joined from corpora in several languages.
+
+    Raises:
+        RequestError: naming the corpus.
+    """
+    if len(languages := trained_languages(test.language)) > 1:
+        raise RequestError(
+            f"the test corpus {test.name} is in {len(languages)} languages, and its score would be of none",
+            hint="name its parts one by one",
+        )
 
 
 def _names_by_language(names: object) -> TypeGuard[Mapping[str, str | Path]]:
@@ -322,6 +340,16 @@ def _raw_file(part: str, data: str | Path | None) -> Path:
     return path
 
 
+def split_joined(name: str) -> tuple[str, ...]:
+    """Split the name of corpora that are joined by ``+``; existing files with ``+`` in their names are not split.
+
+    >>> split_joined("ud/en_ewt[:500]+wo=my.conllu"), split_joined("ud/en_ewt")
+    (('ud/en_ewt[:500]', 'wo=my.conllu'), ('ud/en_ewt',))
+    """
+    parts = tuple(name.split(JOIN))
+    return parts if all(parts) and not _path(split_name(name)[0]).exists() else (name,)
+
+
 def split_slice(name: str) -> tuple[str, Slice]:
     """Split a corpus name from its slice; without one, the slice is the whole corpus.
 
@@ -391,6 +419,10 @@ def check_corpus(pattern: str, *, split: str = "test", data: str | Path | None =
     Raises:
         DataError: if it is not.
     """
+    if len(parts := split_joined(pattern)) > 1:
+        for part in parts:
+            check_corpus(part, split=split, data=data)
+        return
     bare, _ = split_name(pattern)
     named = _match_name(bare)
     if named is None:
@@ -417,12 +449,14 @@ def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
 def name_split(name: str, split: str) -> str:
     """Name another split of the same corpus.
 
-    >>> name_split("ud/en_ewt:train[:200]", "dev")
-    'ud/en_ewt:dev'
+    >>> name_split("ud/en_ewt:train[:200]", "dev"), name_split("ud/en_ewt+ud/wo_wtb[:50]", "dev")
+    ('ud/en_ewt:dev', 'ud/en_ewt:dev+ud/wo_wtb:dev')
 
     Raises:
         DataError: for a path, which has no other splits.
     """
+    if len(parts := split_joined(name)) > 1:
+        return JOIN.join(name_split(part, split) for part in parts)
     bare, scheme = split_name(name)
     named = _match_name(bare)
     if not named:

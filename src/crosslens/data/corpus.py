@@ -11,6 +11,9 @@ from crosslens.data.sentence import ANNOTATIONS, Item, Sentence, Text
 from crosslens.digests import canonical_json, digest_chunks
 from crosslens.errors import DataError, RequestError
 
+JOIN = "+"
+"""Joins the names of corpora that are read as one, and their languages."""
+
 
 @dataclass(frozen=True, repr=False)
 class Corpus(Sequence[Item]):
@@ -54,6 +57,24 @@ class Corpus(Sequence[Item]):
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def __add__(self, other: "Corpus") -> "Corpus":
+        """Join two corpora into one, in all their languages; a language, split or release that one lacks is unknown.
+
+        >>> from crosslens.data.sentence import Sentence
+        >>> Corpus((Sentence(("Go",)),), "ud/en", "en") + Corpus((Sentence(("Va",)),), "ud/fr", "fr")
+        Corpus ud/en+ud/fr (en+fr): 2 sentences, 2 words
+        """
+        if not isinstance(other, Corpus):
+            return NotImplemented
+        languages = (*trained_languages(self.language), *trained_languages(other.language))
+        return Corpus(
+            self.items + other.items,
+            JOIN.join((self.name, other.name)),
+            JOIN.join(dict.fromkeys(languages)) if self.language and other.language else None,
+            self.split if self.split == other.split else None,
+            self.release if self.release == other.release else None,
+        )
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -149,6 +170,15 @@ class Corpus(Sequence[Item]):
                 file=other.name,
                 hint="check that the predictions are for this corpus",
             )
+
+
+def trained_languages(source: str | None) -> tuple[str, ...]:
+    """Split the language of training data, which is several if corpora were joined.
+
+    >>> trained_languages("en+wo"), trained_languages("en"), trained_languages(None)
+    (('en', 'wo'), ('en',), ())
+    """
+    return tuple(source.split(JOIN)) if source else ()
 
 
 def _segments(item: Item) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from crosslens.data.corpus import trained_languages
 from crosslens.encoders.condition import Condition
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
@@ -137,11 +138,13 @@ def _columns(results: Results, notes: Notes) -> dict[_Column, Scores]:
     columns: dict[_Column, Scores] = {}
     for encoder, source, translated_from, (variant, gold), scores in blocks:
         words = ", ".join(filter(None, (variant, encoder if len(encoders) > 1 else "")))
-        own = {row: cell for row, cell in scores.items() if row.language == source}
-        if own and (translated_from or len(sources) > 1):  # else the row of the source says it
+        trained = trained_languages(source)
+        own = {row: cell for row, cell in scores.items() if row.language in trained}
+        joined = len(trained) > 1  # its scores stay together
+        if own and not joined and (translated_from or len(sources) > 1):  # else the row of the source says it
             setting = "translate-train" if translated_from else "in-language"
             columns.setdefault(_Column(setting, None, words, gold), {}).update(own)
-        if not translated_from and len(own) < len(scores):
+        if not translated_from and (joined or len(own) < len(scores)):
             columns[_Column("zero-shot", source, words, gold)] = scores
     return dict(sorted(columns.items(), key=lambda item: SETTINGS.index(item[0].setting)))
 
@@ -206,7 +209,7 @@ def _tables(
     printed = list(_distances(task, columns, rows, orders, beside, notes))
     distances = len(printed)
     for column, scores in columns.items():
-        others = [row for row in scores if row.language != column.source]
+        others = [row for row in scores if row.language not in trained_languages(column.source)]
         ours = [*(scores.get(row, NOTHING) for row in rows), _mean([scores[row].value for row in others], notes)]
         printed.append(_Line(column.panel, column.label, column.words or "ours", ours, "plain"))
         if beside is None or column.source not in (None, beside.source):
@@ -267,7 +270,8 @@ def _distances(
         for label, suffix, by_language in systems:
             values = [by_language.get(row.language) for row in rows]
             if any(value is not None for value in values):
-                others = [value for row, value in zip(rows, values, strict=True) if row.language != source]
+                trained = trained_languages(source)
+                others = [value for row, value in zip(rows, values, strict=True) if row.language not in trained]
                 panel = f"{DISTANCE} from {source}"
                 cells = [Cell(value, "similarity") for value in values]
                 cells.append(replace(_mean(others, notes), kind="similarity"))

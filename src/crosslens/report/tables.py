@@ -220,8 +220,10 @@ class _Line:
 
 def _means(block: Comparison) -> Iterator[_Line]:
     if block.same:
-        over = f", mean of {block.over(block.same)}" if len(block.same) > 1 else ""
-        yield _Line(f"{block.source} – {block.source}{over}", block.same)
+        for language in dict.fromkeys(key[0] for key in block.same):
+            same = tuple(key for key in block.same if key[0] == language)
+            over = f", mean of {block.over(same)}" if len(same) > 1 else ""
+            yield _Line(f"{block.source} – {language}{over}", same)
     yield from _mean_of_others(block)
 
 
@@ -237,7 +239,7 @@ def _parts(block: Comparison) -> Iterator[_Line]:
 
 
 def _has_domains(block: Comparison) -> bool:
-    return len({corpus for _, corpus, _ in block.same}) > 1
+    return len({key[:2] for key in block.same}) > len({key[0] for key in block.same})
 
 
 def _mean_of_others(block: Comparison) -> Iterator[_Line]:

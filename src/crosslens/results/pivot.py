@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
+from crosslens.data.corpus import trained_languages
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
@@ -74,10 +75,11 @@ def of_several_splits(scores: Results) -> bool:
 
 
 def parts_of(table: Cells, source: str | None) -> tuple[list[Key], list[Key], list[Key]]:
-    """Split rows into the source language, other languages, and unknown languages, each in the order of the table."""
+    """Split rows into the source languages, other languages, and unknown languages, each in the order of the table."""
+    trained = trained_languages(source)
     known = [row for row in table.rows if row[0] is not None and source is not None]
-    same = [row for row in known if row[0] == source]
-    cross = [row for row in known if row[0] != source]
+    same = [row for row in known if row[0] in trained]
+    cross = [row for row in known if row[0] not in trained]
     unknown = [row for row in table.rows if row not in known]
     return same, cross, unknown
 

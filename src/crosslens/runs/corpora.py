@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from crosslens.corpora.catalogue import load_corpus, load_text, match_corpora
+from crosslens.corpora.catalogue import load_corpus, load_text, match_corpora, require_one_language
 from crosslens.corpora.parallel import load_parallel
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import Format
@@ -61,11 +61,16 @@ class Corpora:
         return corpus if ref.language in (None, corpus.language) else replace(corpus, language=ref.language)
 
     def matching(self, patterns: Sequence[str]) -> list[str]:
-        """Return the corpus names that match the patterns; a corpus that has several names is there once."""
+        """Return the corpus names that match the patterns; a corpus that has several names is there once.
+
+        Raises:
+            RequestError: for a corpus that is joined from several languages.
+        """
         names: dict[tuple[str, str | None], str] = {}
         for pattern in patterns:
             for name in match_corpora(pattern, data=self.data):
                 corpus = self.corpus(name)
+                require_one_language(corpus)
                 names.setdefault((corpus.name, corpus.language), name)
         return list(names.values())
 

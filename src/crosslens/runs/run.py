@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from crosslens.data.corpus import JOIN
 from crosslens.digests import order_of
 from crosslens.encoders.condition import Condition
 from crosslens.mlm.adapt_settings import Adaptation
@@ -68,7 +69,7 @@ class Training:
     def warnings(self, tests: Iterable[CorpusRef]) -> Iterator[str]:
         """Yield a warning for each test corpus that is the training corpus."""
         for test in tests:
-            if test.digest == self.train.digest:
+            if test.digest == self.train.digest or test.name in self.train.name.split(JOIN):
                 yield f"{test.name} is also the training corpus, so its score says nothing about new sentences"
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from crosslens.data.corpus import trained_languages
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
 from crosslens.results.cells import (
@@ -208,8 +209,8 @@ def correlations(
                 continue
             variants = by_variant(scores.filter(metric=find_task(task).metric), within=())
             for variant, models in variants:
-                targets = set(models.records["target"].to_pylist())
-                if len(variants) > 1 and (not targets - {source} or (outcome == "gap" and source not in targets)):
+                targets, trained = set(models.records["target"].to_pylist()), {*trained_languages(source)}
+                if len(variants) > 1 and (targets <= trained or (outcome == "gap" and targets.isdisjoint(trained))):
                     continue  # without scores in the source and another language there is no gap
                 try:
                     correlated += measured(
@@ -254,7 +255,8 @@ def _correlated(
     for (state, trained_for), measure in product((("pretrained", None), ("fine-tuned", task)), measures):
         similar = records.filter(source=source, task=trained_for, measure=measure, target_layer=None)
         targets = similar.columns.coded("target")
-        similar = similar.where(np.array([target != source for target in targets.values], bool)[targets.codes])
+        others = [target not in trained_languages(source) for target in targets.values]
+        similar = similar.where(np.array(others, bool)[targets.codes])
         similar = of_same_models(similar, models, only_variant=only_variant)
         if not len(similar):
             continue
@@ -344,7 +346,7 @@ def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome = "gap") 
     for row in table.rows:
         if row[0] is not None:
             by_target.setdefault(row[0], []).append(row)
-    source_rows = by_target.pop(source, [])
+    source_rows = [row for language in trained_languages(source) for row in by_target.pop(language, [])]
     for target, rows in by_target.items():
         for position, axis in enumerate(("partner", "split", "corpus"), start=1):
             values = dict.fromkeys(str(row[position]) for row in rows)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from crosslens.corpora.catalogue import load_corpus, match_corpora, named_language
+from crosslens.corpora.catalogue import load_corpus, match_corpora, named_language, split_joined
 from crosslens.errors import DataError
 from crosslens.studies.study import Data
 
@@ -41,7 +41,8 @@ def count_by_language(data: Data, *, folder: str | None = None) -> Counts:
     sizes: dict[str, dict[str, _Sizes]] = {}
     for task, sources in data.tasks.items():
         tests = [test for source in sources.values() for test in source.tests]
-        trains = [source.train for source in sources.values() if source.translated_from is None]
+        trained = (source.train for source in sources.values() if source.translated_from is None)
+        trains = [part for name in trained for part in split_joined(name)]
         for part, patterns in (("train", trains), ("test", tests)):
             names = dict.fromkeys(name for pattern in patterns for name in _matches(pattern, folder))
             sized = dict(_size(name, part, folder) for name in names)  # a corpus that has several names once

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from crosslens.corpora.catalogue import RAW, check_corpus, check_text, places, split_name
+from crosslens.corpora.catalogue import RAW, check_corpus, check_text, places, split_joined, split_name
 from crosslens.corpora.collection import COLLECTIONS
 from crosslens.corpora.dictionaries import load_dictionary
 from crosslens.corpora.parallel import list_languages
@@ -136,7 +136,7 @@ def leave_out(
     for task, name, source in sources if select != () else ():
         tests = tuple(test for test in source.tests if _named(test, "test") not in absent)
         devs = (_named(dev, "dev") for dev in _dev_corpora(study, data, task, source))
-        trained = {_named(source.train, "train"), *devs}
+        trained = {*(_named(part, "train") for part in split_joined(source.train)), *devs}
         kept = source.model_copy(update={"tests": tests})
         if not trained.isdisjoint(absent):
             continue
@@ -224,7 +224,8 @@ def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: st
         if rule.oracle:
             yield need(rule.oracle, "dev", f"selection by {rule.label}")
     for task, name, source in sources:
-        yield need(source.train, "train", f"source {name}", task)
+        for part in split_joined(source.train):
+            yield need(part, "train", f"source {name}", task)
         for dev in _dev_corpora(study, data, task, source):
             yield need(dev, "dev", f"source {name}", task)
         for test in source.tests:
@@ -236,9 +237,9 @@ def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: st
 
 
 def _dev_corpora(study: Study, data: Data, task: str, source: Source) -> set[str]:
-    """The development corpus of a source, if weights or settings are selected on it."""
+    """The development corpus of a source, or its parts, if weights or settings are selected on it."""
     recipes = (study.recipe_of(task, condition, default=data.recipe) for condition in study.conditions)
-    return {source.dev_corpus} if any(map(study.reads_dev, recipes)) else set()
+    return set(split_joined(source.dev_corpus)) if any(map(study.reads_dev, recipes)) else set()
 
 
 def _splits(probing: Probing) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosslens.data.corpus import trained_languages
 from crosslens.errors import DataError, RequestError
 from crosslens.results.cells import cells
 from crosslens.results.pivot import mean_name
@@ -159,7 +160,8 @@ def _cross_language(pairs: Any) -> list[list[tuple[_Scores, _Scores]]]:
     groups: dict[tuple[str | None, str | None], list[tuple[_Scores, _Scores]]] = {}
     for first, second in pairs:
         record = first.record
-        if record.target is not None and record.target not in (record.source, second.record.source):
+        trained = (*trained_languages(record.source), *trained_languages(second.record.source))
+        if record.target is not None and record.target not in trained:
             groups.setdefault((record.metric, record.split), []).append((first, second))
     return [group for group in groups.values() if len(group) > 1]
 

@@ -10,7 +10,7 @@ from typing import cast
 from pydantic import BaseModel
 
 from crosslens.corpora.translations import are_parallel, find_translations, require_links
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, trained_languages
 from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.states.patch import Patch
@@ -273,7 +273,7 @@ class _Planner:
             similarities: tuple[Similarity, ...] = ()
             state = "fine-tuned" if full == condition else "changed"
             if study.similarity is not None and state in study.similarity.of:
-                similarities = self._similarities([self._train(source).language], partner)
+                similarities = self._similarities(self._source_languages(source), partner)
                 if full != condition:
                     similarities = self._changed(full, similarities, seed, selected)
             yield Asked(ModelRun(base, condition, seed, selected, partner), (*tests, *similarities), tuned)
@@ -288,7 +288,7 @@ class _Planner:
             target = self.corpora.planned(score.corpus)
             for test in tests:
                 source = self.corpora.planned(test.corpus)
-                if source.language == training.language and are_parallel(source, target):
+                if source.language in trained_languages(training.language) and are_parallel(source, target):
                     if patch.by == "words" and patch.links is None:
                         require_links(source, [target])
                     translations = find_translations(source, target, words=patch.by == "words", links=patch.links)
@@ -314,7 +314,7 @@ class _Planner:
     def _analyses(self, sources: list[ChosenSource], pretrained: list[PretrainRun]) -> Iterator[Asked]:
         """Yield the questions about encoders that are not fine-tuned."""
         similarity = self.study.similarity
-        languages = list(dict.fromkeys(self._train(source).language for _, _, source in sources))
+        languages = list(dict.fromkeys(tag for *_, source in sources for tag in self._source_languages(source)))
         for state in similarity.of if similarity is not None else ():
             if state in STATES:
                 yield from self._encoder_runs(
@@ -371,7 +371,7 @@ class _Planner:
         tests = [
             test
             for test in matching
-            if partner is None or self.corpora.corpus(test).language in (partner, self._train(source).language)
+            if partner is None or self.corpora.corpus(test).language in (partner, *self._source_languages(source))
         ]
         if task is not None:
             for test in tests:
@@ -420,6 +420,9 @@ class _Planner:
     def _train(self, source: Source) -> Corpus:
         return self.corpora.corpus(source.train, split="train")
 
+    def _source_languages(self, source: Source) -> tuple[str, ...]:
+        return trained_languages(self._train(source).language)
+
     def _labelled(self, task: Task, name: str, split: str = "test") -> Corpus:
         """Load a corpus, and check its annotation: runs would find that it lacks some only after their training."""
         corpus = self.corpora.corpus(name, split=split)
@@ -464,7 +467,7 @@ class _Planner:
                 )
             if recipe.needs_dev:
                 dev = self._labelled(training.value, rule.oracle or source.dev_corpus, "dev")
-            if rule.oracle and dev is not None and dev.language == train.language:
+            if rule.oracle and dev is not None and dev.language in trained_languages(train.language):
                 raise RequestError(
                     f"{self.study.name}: {rule.oracle} is in the source language, so it is not an oracle",
                     hint="use `select: best`",
@@ -496,7 +499,7 @@ class _Planner:
             self.notes.append(f"{run.label}: {settings} has the {rank} dev score, {score:.2f} (of {len(tried)} tried)")
         return [run.training for _, run in ranked]
 
-    def _similarities(self, sources: list[str | None], partner: str | None = None) -> tuple[Similarity, ...]:
+    def _similarities(self, sources: Sequence[str], partner: str | None = None) -> tuple[Similarity, ...]:
         comparison, name = self.study.similarity, self.data.parallel
         assert comparison is not None
         if name is None:
@@ -509,7 +512,7 @@ class _Planner:
         pairs = [pair for pair in pairs if partner is None or partner in pair]
         if not pairs:
             raise RequestError(
-                f"{name} has no sentences in the source languages ({', '.join(map(str, sources))})",
+                f"{name} has no sentences in the source languages ({', '.join(sources) or 'unknown'})",
                 hint="choose another parallel corpus",
             )
         return tuple(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosslens.data.corpus import trained_languages
 from crosslens.encoders.condition import Condition
 from crosslens.results.pivot import mean_name
 from crosslens.results.record_rows import Row
@@ -141,7 +142,8 @@ def _means(scores: Mapping[CellKey, Scores]) -> dict[CellKey, tuple[Scores, ...]
     """
     groups: dict[tuple, dict[tuple[str, str], Scores]] = {}
     for (names, condition, rule), score in scores.items():
-        if score.target is not None and score.language is not None and score.target != score.language:
+        trained = trained_languages(score.language)
+        if score.target is not None and trained and score.target not in trained:
             by_name = dict(zip(NAMES, names, strict=True))
             corpus, partner = by_name.pop("corpus") or "", by_name["partner"] or ""
             for over in dict.fromkeys((partner, "" if partner == score.target else partner)):

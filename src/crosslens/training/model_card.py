@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 from transformers import PreTrainedTokenizerBase
 
 from crosslens import __version__
+from crosslens.data.corpus import trained_languages
 from crosslens.data.subwords import LONE_PREFIXES, LONGEST_WORD, word_prefix
 from crosslens.formatting import plain
 from crosslens.tasks.tagging import Tagging
@@ -42,9 +43,9 @@ def model_card(model: TaskModel, *, exported: bool) -> str:
 
 
 def _header(model: TaskModel, *, alone: bool) -> str:
-    base = model.encoder.name
+    base, languages = model.encoder.name, trained_languages(model.source)
     facts = {
-        "language": model.source,
+        "language": [*languages] if len(languages) > 1 else model.source,
         "library_name": "transformers" if alone else "crosslens",
         "base_model": base if HUB_NAME.fullmatch(base) and not Path(base).exists() else None,
         "pipeline_tag": "token-classification" if isinstance(model.task, Tagging) else None,

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, Field
 
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, trained_languages
 from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError, suggest
 from crosslens.settings import Count, Positive, Share, Strict, replace_settings
@@ -82,8 +82,9 @@ class Recipe(Strict):
 
         Zero-shot transfer has no such data. A corpus of unknown language counts as one of the same language.
         """
-        languages = {corpus.language for corpus in (train, dev) if corpus is not None} - {None}
-        if dev is None or not self.needs_dev or len(languages) < 2:
+        if dev is None or not self.needs_dev or None in (train.language, dev.language):
+            return self.select
+        if set(trained_languages(dev.language)) <= set(trained_languages(train.language)):
             return self.select
         return f"oracle {dev.name}" if self.select == "best" else f"{self.select}, oracle {dev.name}"
 

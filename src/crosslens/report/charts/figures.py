@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crosslens.data.corpus import trained_languages
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_panels
 from crosslens.report.blocks import Block, score_blocks
@@ -225,7 +226,7 @@ def layers_by_target(results: Results) -> Chart:
 def _title(block: Block, blocks: Sequence[Block]) -> str:
     """``POS tagging, accuracy, source en``, or ``in-language``; with the encoder where there are several."""
     several = len({each.encoder for each in blocks}) > 1
-    in_language = set(block.results.records["target"].to_pylist()) == {block.source}
+    in_language = set(block.results.records["target"].to_pylist()) <= {*trained_languages(block.source)}
     trained = ", ".join(filter(None, ("in-language", block.kind))) if in_language else f"source {block.source_label}"
     title = f"{block.task}, {block.metric}, {trained}"
     return as_printed(title) + (f", {block.encoder}" if several else "")
