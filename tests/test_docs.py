@@ -102,7 +102,7 @@ def library(monkeypatch, tiny_bert, treebanks, tmp_path):
     import shutil
 
     data = tmp_path / "data"
-    for name, source in (("en_ewt", "en_toy"), ("en_pud", "en_pud"), ("fr_pud", "fr_pud"), ("ru_pud", "fr_pud")):
+    for name, source in (("en_ewt", "en_toy"), ("wo_wtb", "en_toy"), ("en_pud", "en_pud"), ("fr_pud", "fr_pud")):
         for file in treebanks.glob(f"ud/*/{source}-ud-*.conllu"):
             folder = data / "ud" / f"UD_{name}"
             folder.mkdir(parents=True, exist_ok=True)
