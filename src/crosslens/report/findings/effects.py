@@ -22,7 +22,7 @@ class Estimate:
     """A mean over seeds, with its confidence interval.
 
     Attributes:
-        values: One value per seed.
+        values: One value per seed; estimates of the same seeds have them in the same order.
 
     >>> str(Estimate((-10.0, -12.0, -11.0)))
     '−11.0 ± 2.5'
@@ -252,8 +252,8 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
 
 
 def _on_shared_seeds(same: Cell, cross: Cell) -> tuple[Estimate, Estimate] | None:
-    """Two cells restricted to their shared seeds; None without any."""
-    seeds = [seed for seed in same.by_seed if seed in cross.by_seed]
+    """Two cells restricted to their shared seeds, in one order for all conditions; None without any."""
+    seeds = sorted(same.by_seed.keys() & cross.by_seed.keys(), key=str)
     if not seeds:
         return None
     return Estimate(tuple(same.by_seed[seed] for seed in seeds)), Estimate(tuple(cross.by_seed[seed] for seed in seeds))
