@@ -134,6 +134,7 @@ class Effect:
         depth: Number of layers of the encoder; None if unknown.
         targets: Number of languages in the zero-shot mean.
         corpora: Number of corpora in the zero-shot mean.
+        own: Number of corpora in the same-language mean.
         same: Same-language score of the reference.
         cross: Zero-shot score of the reference.
         changes: Each condition against the reference, on shared seeds.
@@ -148,6 +149,7 @@ class Effect:
     depth: int | None
     targets: int
     corpora: int
+    own: int
     same: Estimate
     cross: Estimate
     changes: tuple[Change, ...]
@@ -244,6 +246,7 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
         depth=depth,
         targets=len({row[0] for row in cross}),
         corpora=len(cross),
+        own=len(same),
         same=scores[0],
         cross=scores[1],
         changes=tuple(changes),
