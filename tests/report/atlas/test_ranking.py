@@ -91,3 +91,9 @@ def test_own_files_beside_treebanks_are_a_group_and_a_panel_of_their_own():
     (table,) = encoder_ranking(results)
     assert list(table.groups) == ["pos, accuracy, en to 2 languages", "pos, accuracy, en to 2 languages, test"]
     assert "POS tagging, accuracy, en to 2 corpora, test" in make_page(results, title="encoders")
+
+
+def test_encoders_whose_models_have_different_recipes_say_so():
+    limits = {"robust": "limit=100", "fragile": "limit=900", "untested": "limit=100"}
+    _, rows = lines([replace(each, settings=limits[each.encoder]) for each in records()])
+    assert list(rows)[:2] == ["fragile, limit=900 (6 layers; 1-2)", "robust, limit=100 (12 layers; 1-2 and 3-4)"]
