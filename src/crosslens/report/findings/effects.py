@@ -164,12 +164,13 @@ class Effect:
     def largest_loss(self) -> Change | None:
         """Change that lowers the zero-shot score most among those that keep part of the encoder; None without a loss.
 
-        Re-initialising all layers, or the whole encoder, does not show which layers matter.
+        Re-initialising all layers, or the whole encoder, does not show which layers matter. Changes with missing scores
+        do not count.
         """
         everything = () if self.depth is None else tuple(range(1, self.depth + 1))
         losses = [
             change
-            for change in self.changes
+            for change in self._whole
             if change.cross.mean < 0 and not (everything and set(everything) <= set(change.layers))
         ]
         return min(losses, key=lambda change: change.cross.mean, default=None)
@@ -177,8 +178,10 @@ class Effect:
     @property
     def complete(self) -> tuple[Change, ...]:
         """Changes without missing scores; none with a single seed."""
-        if self.seeds < 2:
-            return ()
+        return self._whole if self.seeds > 1 else ()
+
+    @property
+    def _whole(self) -> tuple[Change, ...]:
         incomplete = {condition.label for condition in self.incomplete}
         return tuple(change for change in self.changes if change.label not in incomplete)
 
