@@ -10,7 +10,7 @@ from crosslens.report.blocks import by_main_metric, scores_of
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, encoders_apart, groups_of, mean_of
-from crosslens.results.chart import pair_cells
+from crosslens.results.chart import PAIR, pair_cells
 from crosslens.results.encoder_overlay import EncoderProfile, profiles_by_kind
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
@@ -96,7 +96,10 @@ def encoder_ranking(results: Results) -> list[Table]:
     )
     if measures:
         names = " and ".join(MEASURES[measure] for measure in measures)
-        caption += f" {names} of translations: mean over layers and over the pairs of languages that all encoders have."
+        caption += (
+            f" {names} of translations: mean over layers and over the pairs of languages that all encoders have in one"
+            " corpus and with the same settings."
+        )
     return [Table("encoders", caption, head, groups, tuple(notes.texts))]
 
 
@@ -111,15 +114,18 @@ def _row(profile: EncoderProfile, similar: Sequence[dict[str, float]], notes: No
 
 
 def _similarities(results: Results, measure: str) -> dict[str, float]:
-    """Mean of a measure over layers and shared pairs, by encoder; of pretrained encoders only."""
+    """Mean of a measure over layers and shared pairs, measured alike, by encoder; of pretrained encoders only."""
     records = results.filter(measure=measure, state="pretrained", condition="none", target_layer=None)
     tables: dict[str, Cells] = {}
+    measured: list[set[tuple]] = []
     for (encoder,), block in groups_of(records, "encoder"):
         try:
             tables[encoder] = pair_cells(block)
         except RequestError:  # measured in several ways
             continue
-    shared = set.intersection(*(set(table.rows) for table in tables.values())) if tables else set()
+        measured.append(set(block.columns.together(*PAIR, "corpus", "settings").values))
+    alike = {row[: len(PAIR)] for row in set.intersection(*measured)} if measured else set()
+    shared = alike.intersection(*(table.rows for table in tables.values()))
     means = {}
     for encoder, table in tables.items():
         values = [table.get(row, layer).mean for row in shared for layer in table.columns]
