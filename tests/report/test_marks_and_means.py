@@ -1,6 +1,7 @@
 """What is marked as significant, which corpora are in a mean, and what a paper's models are compared with."""
 
 import csv
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -9,6 +10,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.report.papers import find_paper, read_published
 from crosslens.report.papers.conneau2020 import FACTORS
 from crosslens.report.significance import read_significance
+from crosslens.report.supervision import supervision
 from crosslens.report.tables import by_target, layer_deltas
 from crosslens.results.pivot import CROSS, SAME, UNKNOWN, parts_of, score_cells, score_table
 from crosslens.results.record import Record, Results
@@ -117,6 +119,26 @@ def test_a_mean_of_differences_is_over_the_seeds_that_both_have():
     reference, difference = table.groups["pos, accuracy"][-1].cells
     assert reference.value == fmean([(86.0 + 70.0) / 2, (88.0 + 72.0) / 2])
     assert difference.value == (-10.0 - 4.0) / 2
+
+
+def test_a_mean_over_languages_is_of_the_same_seeds_whatever_the_training_languages():
+    """Seed 2 was not tested on Swedish, so no mean over models of English has it; models of other languages may."""
+    english = [
+        score(target, value + 10 * seed, Condition(), seed=seed)
+        for target, (value, _) in VALUES.items()
+        for seed in (1, 2)
+        if (target, seed) != ("sv", 2)
+    ]
+    others = [
+        replace(score(target, 90.0 + seed, Condition(), seed=seed), source=target, train=f"ud/{target}:train")
+        for target, seed in (("fr", 1), ("sv", 2))
+    ]
+    table, *_ = supervision(Results.of([*english, *others]))
+    (rows,) = table.groups.values()
+    means = dict(zip(table.head, rows[-1].cells, strict=True))
+    assert means["zero-shot from en"].value == fmean((96.0, 80.0))
+    assert "number of seeds excluded" in table.notes[means["zero-shot from en"].note - 1]
+    assert means["in-language"].value == pytest.approx(fmean((95.0 + 15, 91.0, 92.0)))
 
 
 def test_a_papers_models_are_differences_to_its_default():

@@ -93,3 +93,12 @@ def test_splits_are_groups_of_their_own(scores):
     test, dev = (table.groups[name] for name in ("test", "dev"))
     assert [row.cells[0].value - 9 for row in test] == pytest.approx([row.cells[0].value for row in dev])
     assert len(test) == 4
+
+
+def test_a_mean_over_corpora_of_the_source_says_so(scores):
+    more = [replace(scored(metric, "en", 10.0), corpus="ud/en_gum:test") for metric in ("las", "uas_nopunct")]
+    one = [scored(metric, target, value) for (metric, target, seed), value in scores.items() if seed == 1]
+    (table,) = metrics(Results.of([*one, *more]))
+    (rows,) = table.groups.values()
+    assert [row.label for row in rows][::2] == ["las: en – en, mean of 2", "uas_nopunct: en – en, mean of 2"]
+    assert rows[0].cells[0].value == fmean((scores["las", "en", 1], 10.0))

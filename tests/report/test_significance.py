@@ -271,3 +271,28 @@ def test_figures_of_encoders_in_folders_have_intervals_too(encoder):
     )
     drawn = layer_profiles(results, significance=significance_of(results)).to_json()
     assert "bars: 95 % intervals" in drawn
+
+
+@pytest.mark.parametrize("setting", [{"precision": "bfloat16"}, {"repeat": 2}])
+def test_intervals_of_encoders_with_a_setting_are_those_of_the_same_encoders_without(setting):
+    """Scores of an encoder in bfloat16 have the intervals that the same scores in float32 have, and keep their own."""
+
+    def scores(settings, off=0.0):
+        return [
+            score(target, value + seed - off, seed=seed, low=value - seed, high=value + 9, condition=condition)
+            for target, value in (("en", 80.0), ("fr", 70.0), ("de", 60.0))
+            for seed in (1, 2, 3)
+            for condition in (Condition(**settings), Condition(layers="1-2", **settings))
+        ]
+
+    def intervals(results):
+        (table,) = by_target(results, significance=significance_of(results))
+        cells = [row.cells for rows in table.groups.values() for row in rows]
+        return [[cell.interval for cell in row] for row in cells]
+
+    plain, own = intervals(Results.of(scores({}))), intervals(Results.of(scores(setting)))
+    assert own == plain
+    assert all(all(row) for row in own)
+    both = intervals(Results.of([*scores({}), *scores(setting, off=1.0)]))
+    assert [row[:2] for row in both] == plain
+    assert all(row[2].high < row[0].high for row in both)

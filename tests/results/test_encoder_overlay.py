@@ -5,7 +5,7 @@ import pytest
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_ranking
 from crosslens.report.tables import all_tables
-from crosslens.results.encoder_overlay import encoder_profiles
+from crosslens.results.encoder_overlay import encoder_profiles, profiles_by_kind
 from crosslens.results.layer_profile import SAME, ZERO_SHOT
 from crosslens.results.record import Results
 from made_records import score
@@ -103,3 +103,23 @@ def test_embeddings_are_no_part_of_the_depth():
     """Re-initialised alone or with the first layer, they have no place between the lowest and the highest layer."""
     losses = {name: (6, {"none": 0, "0": 9, "0-1": 7, "1": 5, "6": 1}) for name in ("one", "other")}
     assert {key[2] for key in points(of_encoders(losses))} == {round(x / 6, 4) for x in (0.5, 5.5)}
+
+
+def test_models_of_another_recipe_are_drawn_apart_or_named():
+    """Encoders of one limit each say which; where one has two, each limit has a panel of the encoders with it."""
+    deep, flat = (of_encoders({name: LOSSES[name]}) for name in LOSSES)
+    small, large = (deep.with_columns(settings=f"limit={limit}") for limit in (100, 200))
+    flat = flat.with_columns(settings="limit=200")
+    alone = profiles_by_kind(small + flat, source="en")
+    assert {kind: [each.name for each in of] for kind, of in alone.items()} == {
+        "": ["deep, limit=100", "flat, limit=200"]
+    }
+    several = profiles_by_kind(small + large + flat, source="en")
+    assert {kind: [each.name for each in of] for kind, of in several.items()} == {"limit=200": ["deep", "flat"]}
+    drawn = {row["encoder"] for row in (small + flat).plot().to_dict()["datasets"].popitem()[1]}
+    assert drawn == {"deep, limit=100", "flat, limit=200"}
+
+
+def test_encoders_without_a_kind_of_models_in_common_are_refused():
+    with pytest.raises(RequestError, match="no two encoders"):
+        profiles_by_kind(of_encoders({"deep": LOSSES["deep"]}), source="en")

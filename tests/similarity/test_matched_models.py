@@ -25,7 +25,13 @@ def records(*, train, sign=1, settings=None, of_similarity=None):
 
 @pytest.mark.parametrize(
     "of_similarity",
-    ["pooling=last", "against=f", 'against=f against_condition={"layers": "1-2"}', "against=f pooling=cls"],
+    [
+        "pooling=last",
+        "last_layer=normalised",
+        "against=f",
+        'against=f against_condition={"layers": "1-2"}',
+        "against=f pooling=cls",
+    ],
 )
 def test_settings_of_a_similarity_do_not_tell_models_apart(of_similarity):
     """Models trained on two corpora have opposite similarities, each measured with another pooling or encoder."""
@@ -73,3 +79,31 @@ def test_scores_and_similarities_of_different_seeds_are_refused_with_their_seeds
     apart = Results.of([row for row in rows if (row.measure is None) == (row.seed < 3)])
     with pytest.raises(RequestError, match=r"no seed in common: the scores are of 1, 2, the similarities of 3 "):
         correlations(apart)
+
+
+def differing(column, values):
+    """Records of a pretrained encoder whose similarities differ in a column from language to language."""
+    of_target = dict(zip(TARGETS, values, strict=True))
+    return Results.of(
+        replace(row, task=None, train=None, state="pretrained", **{column: of_target[row.target]})
+        if row.measure
+        else row
+        for row in records(train="a")
+    )
+
+
+def test_similarities_of_several_settings_are_no_one_correlation():
+    pooled = differing("settings", (None, "pooling=cls", None, "pooling=cls"))
+    with pytest.raises(RequestError, match="several settings: None, pooling=cls"):
+        correlations(pooled)
+    with pytest.raises(RequestError, match="several settings"):
+        correlations(differing("settings", [f"last_layer=normalised against={name}" * (name > "a") for name in "abcd"]))
+    (found,) = correlations(differing("settings", [f"against={name}" for name in "abcd"]))  # an encoder per language
+    assert len(found.correlation.languages) == 4
+
+
+def test_similarities_of_several_corpora_are_correlated_with_a_warning():
+    (found,) = correlations(differing("corpus", ("ud/pud", "ud/pud", "tatoeba", "ud/pud")))
+    assert found.warnings[-1] == "languages differ in the corpus of their similarities: ud/pud, tatoeba"
+    (alike,) = correlations(differing("corpus", ["ud/pud"] * 4))
+    assert alike.warnings == found.warnings[:-1]

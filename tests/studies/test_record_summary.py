@@ -176,3 +176,18 @@ def test_settings_have_references_of_their_own_and_share_one_correction():
         for column in ("seeds", "mean", "low", "high", "delta", "delta_low", "delta_high", "p"):
             assert ablated.loc[settings, column] == pytest.approx(alone[column])
     assert ablated["q"].tolist() == pytest.approx(q_values(ablated["p"].to_numpy(float)).tolist())
+
+
+@pytest.mark.parametrize("column", ["encoder_digest", "train_digest"])
+def test_two_encoders_or_training_corpora_of_one_name_are_summarised_apart(column):
+    """The second one has a seed more, and no score of the first is among its scores."""
+    first = [replace(each, **{column: "a" * 64}) for each in of(["fr", "de"], seeds=(1, 2))]
+    second = [
+        replace(each, **{column: "b" * 64}, value=each.value / 2, low=each.low / 2, high=each.high / 2)
+        for each in of(["fr", "de"])
+    ]
+    apart = [summarise_records(Results.of(records)) for records in (first, second)]
+    together = summarise_records(Results.of([*first, *second]))
+    columns = ["corpus", "label", "seeds", "mean", "delta", "p"]
+    expected = sorted(map(str, (row for frame in apart for row in frame[columns].values.tolist())))
+    assert sorted(map(str, together[columns].values.tolist())) == expected

@@ -86,6 +86,23 @@ def test_runs_that_cannot_be_told_apart_are_an_error():
         typology_of(Results.of([*languages(), longer]))
 
 
+@pytest.mark.parametrize("other", [{"encoder": "b"}, {"encoder_digest": "b" * 64}])
+def test_encoders_are_not_averaged_where_their_seeds_differ(other):
+    """Seeds 1 to 3 are of one encoder, and seeds 4 to 6 of another one or of another revision of it."""
+    mine = {"encoder": "a", "encoder_digest": "a" * 64}
+    more = [scored("wo", "encoder", 10.0, seed=seed, **{**mine, **other}) for seed in (4, 5, 6)]
+    more += [scored("wo", "bilstm", 78.0, seed=seed, encoder="a") for seed in (4, 5, 6)]
+    with pytest.raises(RequestError, match="in several ways"):
+        typology_of(Results.of([*languages(**mine), *more]))
+
+
+def test_training_data_of_one_name_are_not_averaged_where_their_seeds_differ():
+    more = [scored("wo", start, 10.0, seed=4, train_digest="b" * 64) for start in ("encoder", "bilstm")]
+    frame = typology_of(Results.of([*languages(train_digest="a" * 64), *more]))
+    of_wolof = frame[frame["language"] == "wo"]
+    assert sorted(zip(of_wolof["seeds"], of_wolof["encoder"].round(1), strict=True)) == [(1, 10.0), (3, 70.2)]
+
+
 def test_an_adapted_encoder_has_the_recipe_of_the_encoder_and_other_models_may_have_their_own():
     def of(**settings):
         starts = ("encoder", "adapted", "scratch", "bilstm")

@@ -36,7 +36,8 @@ def _of_task(task: str, scores: Results) -> list[Table]:
             for text, several in ((f"source {source}", named[1]), (str(encoder), named[0]), (str(split), named[2]))
             if several
         )
-        for part, keys in ((source, same), (f"x, mean of {len(cross)}", cross)):
+        own = source + (f", mean of {len(same)}" if len(same) > 1 else "")
+        for part, keys in ((own, same), (f"x, mean of {len(cross)}", cross)):
             if keys:
                 cells = {
                     column_head(table, column): cell_of(

@@ -10,7 +10,8 @@ from crosslens.data.corpus import trained_languages
 from crosslens.encoders.condition import Condition
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
-from crosslens.results.cells import Column, by_variant, columns_of, disambiguated, groups_of, languages_of
+from crosslens.results import cells
+from crosslens.results.cells import Column, by_variant, columns_of, disambiguated, groups_of, languages_of, mean_of
 from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results
 from crosslens.results.record_rows import together
@@ -83,7 +84,7 @@ class _Column:
         return f"{self.setting}+gold-pos" if self.gold else self.setting
 
 
-Scores = dict[_Row, Cell]
+Scores = dict[_Row, cells.Cell]
 
 
 def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]:
@@ -107,7 +108,7 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
         printed = beside is not None and any(beside.supervised(task, metric, setting) for setting in SETTINGS)
         compared = metric == find_task(task).metric and len(block.records["source"].unique()) > 1
         notes = Notes()
-        columns = _columns(block, notes) if printed or compared else {}
+        columns = _columns(block) if printed or compared else {}
         if columns:
             several = len({key[2] for key, _ in groups if key[:2] == (task, metric)}) > 1
             distances = orders if task == "parsing" else {}
@@ -128,12 +129,12 @@ def _word_orders(results: Results) -> dict[str, dict[str, float]]:
     }
 
 
-def _columns(results: Results, notes: Notes) -> dict[_Column, Scores]:
+def _columns(results: Results) -> dict[_Column, Scores]:
     """The columns, in-language ones first."""
     encoders = {key[0] for key, _ in groups_of(results, "encoder")}
     parts = by_variant(results, within=("encoder",), of=("recipe", "settings"))  # of all sources: columns join them
     name = languages_of(results)
-    blocks = [block for variant, part in parts for block in _blocks(part, variant, name, notes)]
+    blocks = [block for variant, part in parts for block in _blocks(part, variant, name)]
     sources = {source for _, source, _, _, _ in blocks}
     columns: dict[_Column, Scores] = {}
     for encoder, source, translated_from, (variant, gold), scores in blocks:
@@ -150,7 +151,7 @@ def _columns(results: Results, notes: Notes) -> dict[_Column, Scores]:
 
 
 def _blocks(
-    results: Results, variant: str, name: Callable[[str | None, str], str], notes: Notes
+    results: Results, variant: str, name: Callable[[str | None, str], str]
 ) -> Iterator[tuple[str, str, str | None, tuple[str, bool], Scores]]:
     """Yield encoder, source, original language of translated training data, variant, and scores."""
     for (encoder, source, translated_from), block in groups_of(results, "encoder", "source", "translated_from"):
@@ -164,7 +165,7 @@ def _blocks(
                 cell = table.get(row, column)
                 if target is not None and cell.by_seed:
                     called = name(target, corpus) if corpus is not None else target
-                    scores[_Row(target, called, partner)] = cell_of(cell, "score", notes)
+                    scores[_Row(target, called, partner)] = cell
             words = ", ".join(filter(None, (variant, column.variant)))
             yield encoder, source, translated_from, (words, gold[column]), scores
 
@@ -210,15 +211,16 @@ def _tables(
     distances = len(printed)
     for column, scores in columns.items():
         others = [row for row in scores if row.language not in trained_languages(column.source)]
-        ours = [*(scores.get(row, NOTHING) for row in rows), _mean([scores[row].value for row in others], notes)]
+        ours = [cell_of(scores.get(row, cells.EMPTY), "score", notes) for row in rows]
+        ours.append(_mean_over(column, [scores[row] for row in others], notes))
         printed.append(_Line(column.panel, column.label, column.words or "ours", ours, "plain"))
         if beside is None or column.source not in (None, beside.source):
             continue
         if known := _known(beside.supervised(task, metric, column.as_published), scores):
             theirs = _published(known, rows, others, notes)
             differences = [difference(a.value, b.value) for a, b in zip(ours, theirs, strict=True)]
-            for label, cells in ((beside.name, theirs), ("ours − theirs", differences)):
-                printed.append(_Line(column.panel, label, label, cells))
+            for label, numbers in ((beside.name, theirs), ("ours − theirs", differences)):
+                printed.append(_Line(column.panel, label, label, numbers))
     caption = (
         f"{task}, {metric}: scores by training data. The mean is over the languages of a setting, without the source"
         " language of zero-shot transfer."
@@ -233,8 +235,8 @@ def _tables(
     if beside is not None:
         panels = {column.setting: column.panel for column in columns if column.source in (None, beside.source)}
         systems = _other_systems(beside, task, metric, panels, rows, notes)
-        for (setting, system), cells in systems.items():
-            printed.append(_Line(panels.get(setting, setting), f"{setting}, {system}", system, cells))
+        for (setting, system), numbers in systems.items():
+            printed.append(_Line(panels.get(setting, setting), f"{setting}, {system}", system, numbers))
         listed = "; ".join(dict.fromkeys(f"{system}: {beside.systems[system]}" for _, system in systems))
         caption += f" Other systems in {beside.name}: {listed}." if listed else ""
     title = ", ".join(filter(None, (task, metric, split)))
@@ -273,9 +275,9 @@ def _distances(
                 trained = trained_languages(source)
                 others = [value for row, value in zip(rows, values, strict=True) if row.language not in trained]
                 panel = f"{DISTANCE} from {source}"
-                cells = [Cell(value, "similarity") for value in values]
-                cells.append(replace(_mean(others, notes), kind="similarity"))
-                yield _Line(panel, f"{panel}{suffix}", label, cells, "plain")
+                shown = [Cell(value, "similarity") for value in values]
+                shown.append(replace(_mean(others, notes), kind="similarity"))
+                yield _Line(panel, f"{panel}{suffix}", label, shown, "plain")
 
 
 def _other_systems(
@@ -305,9 +307,20 @@ def _published(known: Mapping[_Row, Printed], rows: Sequence[_Row], others: Sequ
     return [*scores, mean]
 
 
+def _mean_over(column: _Column, scores: Sequence[cells.Cell], notes: Notes) -> Cell:
+    """Mean of a column: seed by seed, except over rows that have models of their own."""
+    if column.source is None or not scores:
+        return _mean([score.mean for score in scores], notes)
+    return cell_of(mean_of(scores), "score", notes, note=_over(len(scores)))
+
+
+def _over(rows: int) -> str:
+    return f"mean of {rows} row{'s' * (rows != 1)}"
+
+
 def _mean(values: Sequence[float | None], notes: Notes) -> Cell:
     """Mean over rows, with a note on their number."""
     kept = [value for value in values if value is not None]
     if not kept:
         return NOTHING
-    return Cell(statistics.fmean(kept), "score", note=notes.number(f"mean of {len(kept)} row{'s' * (len(kept) != 1)}"))
+    return Cell(statistics.fmean(kept), "score", note=notes.number(_over(len(kept))))

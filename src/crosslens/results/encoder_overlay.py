@@ -1,11 +1,11 @@
 """Layer profiles of several encoders in one chart: the depth of each is scaled to 0-1."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from crosslens.errors import RequestError
-from crosslens.results.cells import Cells, Column, Key, groups_of
+from crosslens.results.cells import Cells, Column, Key, by_variant, encoders_apart, groups_of
 from crosslens.results.chart import COLOURS, SHAPES, Chart, alt, inline_data, styled
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, layer_profile
 from crosslens.results.pivot import mean_row
@@ -20,6 +20,7 @@ class EncoderProfile:
         profile: differences to the reference.
         same: rows in the source language that all the encoders have.
         cross: rows in other languages that all the encoders have.
+        kind: what tells its models apart from those of the other encoders, such as their recipe; "" if nothing does.
     """
 
     encoder: str
@@ -27,6 +28,12 @@ class EncoderProfile:
     profile: LayerProfile
     same: Sequence[Key]
     cross: Sequence[Key]
+    kind: str = ""
+
+    @property
+    def name(self) -> str:
+        """The encoder, with the kind of its models."""
+        return ", ".join(filter(None, (self.encoder, self.kind)))
 
     @property
     def columns(self) -> list[tuple[Column, float]]:
@@ -50,7 +57,7 @@ class EncoderProfile:
                 if cell.by_seed:
                     several = len(cell.by_seed) > 1
                     yield {
-                        "encoder": self.encoder,
+                        "encoder": self.name,
                         "line": line,
                         "layers": f"{column.condition.change} of {self.depth}",
                         "depth": middle,
@@ -65,6 +72,41 @@ class EncoderProfile:
         if not adjacent or layers[0] == 0 or len(layers) == self.depth:
             return None
         return (layers[0] - 1 + layers[-1]) / 2 / self.depth
+
+
+def profiles_by_kind(results: Results, *, source: str | None) -> dict[str, list[EncoderProfile]]:
+    """Collect the layer profiles of several encoders as `encoder_profiles`, for each kind of models.
+
+    Where an encoder has models of several recipes or training corpora, each kind has profiles of its own. Where each
+    encoder has one kind, but not all the same, the profiles are together, and say which.
+
+    Args:
+        results: scores of one task, metric and source, from two encoders or more.
+
+    Returns:
+        What tells the models of a kind apart, or "" -> the profiles.
+
+    Raises:
+        RequestError: when no kind has profiles to compare.
+    """
+    results = encoders_apart(results)
+    parts = by_variant(results, within=("task", "source"))
+    named = [(encoder, kind) for kind, part in parts for encoder in part.columns.coded("encoder").values]
+    kinds = dict(named)
+    if len(kinds) == len(named):
+        parts = [("", results)]
+    profiles: dict[str, list[EncoderProfile]] = {}
+    reasons = []
+    for kind, part in parts:
+        try:
+            of_kind = encoder_profiles(part, source=source)
+        except RequestError as error:
+            reasons.append(error)
+            continue
+        profiles[kind] = [replace(each, kind=kinds[each.encoder]) if len(parts) == 1 else each for each in of_kind]
+    if not profiles:
+        raise reasons[0]
+    return profiles
 
 
 def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderProfile]:
@@ -122,7 +164,7 @@ def overlay_chart(panels: Mapping[str, Sequence[EncoderProfile]]) -> Chart:
     Args:
         panels: title of a panel -> its encoders.
     """
-    names = list(dict.fromkeys(each.encoder for profiles in panels.values() for each in profiles))
+    names = list(dict.fromkeys(each.name for profiles in panels.values() for each in profiles))
     charts = [_panel(title, profiles, names) for title, profiles in panels.items()]
     return styled(
         alt.concat(*charts, columns=2), title={"anchor": "start", "fontWeight": "bold", "subtitleFontSize": 11}

@@ -344,7 +344,7 @@ class Results:
             RequestError: when altair is not installed; when the results are empty, or mix what one chart cannot hold.
         """
         from crosslens.results.chart import main_measure, score_chart, similarity_chart
-        from crosslens.results.encoder_overlay import encoder_profiles, overlay_chart
+        from crosslens.results.encoder_overlay import overlay_chart, profiles_by_kind
         from crosslens.results.layer_profile import profile_chart, profiles_by_variant
         from crosslens.results.pivot import refuse_splits
 
@@ -354,7 +354,7 @@ class Results:
         scores = self.filter(measure=None)
         source = scores.records["source"][0].as_py() if len(scores) else None
         if len(scores.groups("encoder")) > 1:
-            return overlay_chart({"": encoder_profiles(scores, source=source)})
+            return overlay_chart(profiles_by_kind(scores, source=source))
         try:
             profiles = profiles_by_variant(scores, source=source)
         except RequestError:

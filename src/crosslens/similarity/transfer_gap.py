@@ -26,7 +26,7 @@ from crosslens.results.cells import (
     refuse_several,
 )
 from crosslens.results.record import Results
-from crosslens.results.record_settings import SECOND_ENCODER, settings_of
+from crosslens.results.record_settings import SECOND_ENCODER, settings_of, settings_text
 from crosslens.similarity.correlate import Coefficient, Correlation, correlate
 from crosslens.similarity.word_order import WORD_ORDER
 from crosslens.tasks import find_task
@@ -57,7 +57,7 @@ MODEL_COLUMNS = ("train", "selection", "recipe", "settings")
 MATCHED_COLUMNS: tuple[str, ...] = ("target", "corpus", "metric", "task", "run", *MODEL_COLUMNS)
 """Columns for deciding whether a similarity and a score belong to the same model."""
 
-SIMILARITY_SETTINGS = (*SECOND_ENCODER, "pooling")
+SIMILARITY_SETTINGS = (*SECOND_ENCODER, "pooling", "last_layer")
 """Settings of the similarity rather than of the model."""
 
 
@@ -95,6 +95,7 @@ class Correlated:
         scores: target language -> score.
         outcome: what was correlated with similarity.
         excluded: number of seeds of fine-tuned models that have either scores or similarities, and so count in neither.
+        corpora: parallel corpora that the similarities were measured on.
     """
 
     task: str
@@ -111,6 +112,7 @@ class Correlated:
     scores: Mapping[str, float] = field(default_factory=dict)
     outcome: Outcome = "gap"
     excluded: int = 0
+    corpora: tuple[str, ...] = ()
 
     @property
     def called(self) -> str:
@@ -138,9 +140,11 @@ class Correlated:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Whether there are too few languages, and how many seeds are excluded."""
+        """Whether there are too few languages, how many seeds are excluded, and whether corpora differ by language."""
         excluded = f"number of seeds excluded for lack of a score or similarity: {self.excluded}"
-        return tuple(filter(None, (self.correlation.warning, excluded if self.excluded else None)))
+        corpora = f"languages differ in the corpus of their similarities: {', '.join(self.corpora)}"
+        others = (excluded if self.excluded else None, corpora if len(self.corpora) > 1 else None)
+        return tuple(filter(None, (self.correlation.warning, *others)))
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -261,6 +265,7 @@ def _correlated(
         if not len(similar):
             continue
         table = cells(similar, rows=("target", "partner"), columns=("layer",))
+        corpora = () if measure in OF_TEXT else _measured_alike(similar, gaps.partners)
         confounds = {name: _confound(name, similar, test_sizes, measure) for name in control}
         by_layer: dict[int | None, tuple] = {None: table.columns}
         if layers == "each" and measure not in OF_TEXT:
@@ -294,7 +299,25 @@ def _correlated(
                 scores,
                 outcome,
                 len(frozenset().union(*excluded.values())),
+                corpora,
             )
+
+
+def _measured_alike(similar: Results, targets: Container[str]) -> tuple[str, ...]:
+    """The parallel corpora of the similarities of these languages.
+
+    Raises:
+        RequestError: where settings differ by language, besides those of a second encoder.
+    """
+    described = [
+        row[1:] for row in similar.columns.together("target", "corpus", "settings").values if row[0] in targets
+    ]
+    measured = [
+        {name: value for name, value in settings_of(text).items() if name not in SECOND_ENCODER}
+        for _, text in described
+    ]
+    refuse_several([{"settings": settings_text(settings)} for settings in measured], "settings")
+    return tuple(dict.fromkeys(corpus for corpus, _ in described if corpus is not None))
 
 
 def _unpaired(outcome: Cell, similarity: Cell) -> frozenset[int | None]:

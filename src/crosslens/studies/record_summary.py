@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from crosslens.results.cells import by_variant, condition_of
+from crosslens.results.cells import by_variant, condition_of, groups_of
 from crosslens.results.record import Results
 from crosslens.scores.unpaired import Unpaired
 from crosslens.studies.summary import CellKey, Scores, summary_of
@@ -39,8 +39,9 @@ def summarise_records(results: Results) -> "pandas.DataFrame":
 
     frames = []
     for (study,), records in results.filter(measure=None).groups("study"):
-        parts = by_variant(records, within=("task", "encoder", "source"), of=("recipe", "settings"))
-        frames.append(summary_of([_scores(part) for _, part in parts], study=study or ""))
+        variants = by_variant(records, within=("task", "encoder", "source"), of=("recipe", "settings"))
+        parts = [part for _, alike in variants for _, part in groups_of(alike, "encoder", "train")]
+        frames.append(summary_of([_scores(part) for part in parts], study=study or ""))
     return pd.concat(frames, ignore_index=True) if frames else summary_of([], study="")
 
 

@@ -12,7 +12,7 @@ from crosslens.data.scripts import main_script, script_name
 from crosslens.digests import canonical_json
 from crosslens.encoders.interventions.start import Start
 from crosslens.errors import DataError, RequestError, suggest
-from crosslens.results.cells import condition_of
+from crosslens.results.cells import condition_of, disambiguated
 from crosslens.results.record import Results, concatenated
 from crosslens.runs.counts import key
 from crosslens.runs.store import RUNS_IN_MEMORY, Store
@@ -40,6 +40,7 @@ class _Score:
         run: the run, or what else tells runs of one seed apart.
         recipe: how it was trained.
         encoder: digest of the encoder that training began with; None if unknown.
+        named: name of the encoder in the study.
     """
 
     cell: Cell
@@ -50,6 +51,7 @@ class _Score:
     run: str
     recipe: str
     encoder: str | None
+    named: str | None
 
 
 def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None = None) -> "pandas.DataFrame":
@@ -90,7 +92,8 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
         recipe = canonical_json([[each["recipe"], each["settings"]] for each in identities[run]]).decode()
         values = linearised(counts[:1], counts[1:])[0]
         encoder = identities[run][0]["encoder"]
-        scores.append(_Score(_cell(row), start, row["seed"], row["target"] or "?", values, run, recipe, encoder))
+        language = row["target"] or "?"
+        scores.append(_Score(_cell(row), start, row["seed"], language, values, run, recipe, encoder, row["encoder"]))
     hint = f"name the studies to look at: --study {' or --study '.join(planned)}"
     read_script = partial(_script, data=data)
     return _typology(scores, place=str(store.folder), words=_words(store), hint=hint, read_script=read_script)
@@ -110,19 +113,18 @@ def typology_of(results: Results) -> "pandas.DataFrame":
     """
     scores = []
     compared = "bilstm" in results.records["start"].unique().to_pylist()
-    for row in results.filter(measure=None).records.to_pylist() if compared else ():
+    for row in disambiguated(results.filter(measure=None)) if compared else ():
         start = _start(row)
-        if start is None or row["value"] is None or not row["train"] or not row["corpus"]:
+        value, low, high = row["value"], row["low"], row["high"]
+        if start is None or value is None or not row["train"] or not row["corpus"]:
             continue
-        known = row["low"] is not None and row["high"] is not None
-        value = row["value"]
-        values = Unpaired.of_interval(value, row["low"], row["high"]) if known else Unpaired(value, math.nan)
+        values = Unpaired(value, math.nan)
+        if low is not None and high is not None:
+            values = Unpaired.of_interval(value, low, high)
         names = canonical_json([row["study"], row["encoder"], row["run"]]).decode()
         recipe = canonical_json([row["recipe"], row["settings"]]).decode()
-        seed = row["seed"] or 0
-        scores.append(
-            _Score(_cell(row), start, seed, row["target"] or "?", values, names, recipe, row["encoder_digest"])
-        )
+        seed, language, digest = row["seed"] or 0, row["target"] or "?", row["encoder_digest"]
+        scores.append(_Score(_cell(row), start, seed, language, values, names, recipe, digest, row["encoder"]))
     hint = "give results files of one study each"
     return _typology(scores, place="these results", words={}, hint=hint, read_script=lambda corpus: None)
 
@@ -139,6 +141,7 @@ def _typology(
     languages: dict[Cell, str] = {}
     adapted_on: dict[Cell, set[str]] = {}
     recipes: dict[tuple[Cell, str], str] = {}
+    encoders: dict[tuple[Cell, str], str | None] = {}
     runs: dict[tuple[Cell, str, int], str] = {}
     ambiguous: dict[Cell, str] = {}
     for score in scores:
@@ -146,6 +149,7 @@ def _typology(
         languages[cell] = score.language
         # The adapted encoder shares the recipe of the encoder; models without pretraining may need their own.
         alike = recipes.setdefault((cell, "encoder" if start == "adapted" else start), score.recipe) == score.recipe
+        alike &= encoders.setdefault((cell, start), score.named) == score.named
         if not alike or runs.setdefault((cell, start, score.seed), score.run) != score.run:
             ambiguous.setdefault(cell, f"{start}, run {score.run}, differs")
         values.setdefault(cell, {}).setdefault(start, {})[score.seed] = score.values

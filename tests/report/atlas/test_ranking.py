@@ -91,3 +91,25 @@ def test_own_files_beside_treebanks_are_a_group_and_a_panel_of_their_own():
     (table,) = encoder_ranking(results)
     assert list(table.groups) == ["pos, accuracy, en to 2 languages", "pos, accuracy, en to 2 languages, test"]
     assert "POS tagging, accuracy, en to 2 corpora, test" in make_page(results, title="encoders")
+
+
+def test_encoders_whose_models_have_different_recipes_say_so():
+    limits = {"robust": "limit=100", "fragile": "limit=900", "untested": "limit=100"}
+    _, rows = lines([replace(each, settings=limits[each.encoder]) for each in records()])
+    assert list(rows)[:2] == ["fragile, limit=900 (6 layers; 1-2)", "robust, limit=100 (12 layers; 1-2 and 3-4)"]
+
+
+@pytest.mark.parametrize(
+    ("german", "expected"),
+    [({}, (0.3, 0.5)), ({"corpus": "tatoeba"}, (0.2, 0.4)), ({"settings": "pooling=cls"}, (0.2, 0.4))],
+)
+def test_similarities_that_were_measured_otherwise_are_not_compared(german, expected):
+    """Both encoders were compared in French on one corpus; the German pair of one was measured in another way."""
+    measured = [
+        similarity("cka", value + 0.2 * (target == "de"), target=target, encoder=encoder, **way)
+        for encoder, value in (("robust", 0.2), ("fragile", 0.4))
+        for target, way in (("fr", {}), ("de", german if encoder == "fragile" else {}))
+    ]
+    _, rows = lines([*records(), *measured])
+    cka = {label.split()[0]: row[3] for label, row in rows.items()}
+    assert (cka["robust"], cka["fragile"]) == pytest.approx(expected)

@@ -27,3 +27,16 @@ def test_transfer_is_judged_where_it_falls_further_than_a_source_score_that_fall
 def test_transfer_rests_on_the_embeddings_only_if_no_layers_above_them_cost_it(more, rests):
     (effect,) = effects(made_up({"1-12": 2.0, "0-12": 30.0, **more}))
     assert any(claim.kind == "in embeddings" for claim in conclusions(effect)) is rests
+
+
+@pytest.mark.parametrize("order", [(1, 2, 3), (3, 1, 2), (2, 3, 1)])
+def test_sets_of_layers_are_compared_within_seeds_whatever_the_order_of_their_records(order):
+    """Each seed loses 8 points more with layers 1-2 than with 3-4, and seeds differ from one another by far more."""
+    noise = {1: 0.0, 2: 8.0, 3: -7.0}
+    parts = [made_up({}, depth=4)] + [
+        made_up({condition: loss + noise[seed]}, seeds=(seed,), depth=4).filter(condition=condition)
+        for condition, loss, seeds in (("1-2", 30.0, (1, 2, 3)), ("3-4", 22.0, order))
+        for seed in seeds
+    ]
+    (effect,) = effects(sum(parts))
+    assert [claim.sets[0] for claim in conclusions(effect) if claim.kind == "costs most"] == [(1, 2)]

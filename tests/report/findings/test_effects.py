@@ -76,6 +76,14 @@ def test_the_largest_loss_is_that_of_most_zero_shot_points():
     assert gain.largest_loss is None
 
 
+def test_the_largest_loss_is_of_all_seeds():
+    """One failed seed, with nothing of the others beside it, is not what the layers cost."""
+    (effect,) = effects(made_up({"1-2": 9.0, "5-6": 60.0}, lacking=(("5-6", 2), ("5-6", 3))))
+    assert effect.largest_loss.label == "1-2"
+    (single,) = effects(made_up({"1-2": 9.0}, seeds=(1,)))
+    assert single.largest_loss.label == "1-2"
+
+
 def test_a_setting_that_all_conditions_share_changes_no_effect():
     in_bfloat16 = Results.of(
         replace(each, condition=Condition.read({**parsed, "precision": "bfloat16"}).text)

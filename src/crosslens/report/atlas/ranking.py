@@ -1,6 +1,5 @@
 """Rank encoders by what their lowest third of layers carries."""
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import by_main_metric, scores_of
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.cells import Cells, Column, by_variant, encoders_apart, groups_of, mean_of
-from crosslens.results.chart import pair_cells
-from crosslens.results.encoder_overlay import EncoderProfile, encoder_profiles
+from crosslens.results.cells import Cells, Column, encoders_apart, groups_of, mean_of
+from crosslens.results.chart import PAIR, pair_cells
+from crosslens.results.encoder_overlay import EncoderProfile, profiles_by_kind
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 
@@ -62,19 +61,11 @@ def encoder_panels(results: Results) -> list[EncoderPanel]:
     for (task, metric, source, split), block in groups:
         several = len({key[3] for key, _ in groups if key[:3] == (task, metric, source)}) > 1
         shown = split if several or split != "test" else None
-        for variant, part in _variants(block):
-            with suppress(RequestError):
-                profiles = encoder_profiles(part, source=source)
-                label = ", ".join(filter(None, (shown, variant)))
+        with suppress(RequestError):
+            for kind, profiles in profiles_by_kind(block, source=source).items():
+                label = ", ".join(filter(None, (shown, kind)))
                 panels.append(EncoderPanel(task, metric, source, label, profiles))
     return panels
-
-
-def _variants(results: Results) -> list[tuple[str, Results]]:
-    """Divide scores by kind of model, if an encoder has several kinds."""
-    parts = by_variant(results, within=("task", "source"))
-    encoders = Counter(encoder for _, part in parts for encoder in part.columns.coded("encoder").values)
-    return parts if any(number > 1 for number in encoders.values()) else [("", results)]
 
 
 def encoder_ranking(results: Results) -> list[Table]:
@@ -105,7 +96,10 @@ def encoder_ranking(results: Results) -> list[Table]:
     )
     if measures:
         names = " and ".join(MEASURES[measure] for measure in measures)
-        caption += f" {names} of translations: mean over layers and over the pairs of languages that all encoders have."
+        caption += (
+            f" {names} of translations: mean over layers and over the pairs of languages that all encoders have in one"
+            " corpus and with the same settings."
+        )
     return [Table("encoders", caption, head, groups, tuple(notes.texts))]
 
 
@@ -116,19 +110,22 @@ def _row(profile: EncoderProfile, similar: Sequence[dict[str, float]], notes: No
     numbers.append(cell_of(lost, "difference", notes))
     likenesses = [Cell(values.get(profile.encoder), "similarity") for values in similar]
     layers = " and ".join(column.condition.change for column in sets)
-    return Row(f"{profile.encoder} ({profile.depth} layers{f'; {layers}' if sets else ''})", (*numbers, *likenesses))
+    return Row(f"{profile.name} ({profile.depth} layers{f'; {layers}' if sets else ''})", (*numbers, *likenesses))
 
 
 def _similarities(results: Results, measure: str) -> dict[str, float]:
-    """Mean of a measure over layers and shared pairs, by encoder; of pretrained encoders only."""
+    """Mean of a measure over layers and shared pairs, measured alike, by encoder; of pretrained encoders only."""
     records = results.filter(measure=measure, state="pretrained", condition="none", target_layer=None)
     tables: dict[str, Cells] = {}
+    measured: list[set[tuple]] = []
     for (encoder,), block in groups_of(records, "encoder"):
         try:
             tables[encoder] = pair_cells(block)
         except RequestError:  # measured in several ways
             continue
-    shared = set.intersection(*(set(table.rows) for table in tables.values())) if tables else set()
+        measured.append(set(block.columns.together(*PAIR, "corpus", "settings").values))
+    alike = {row[: len(PAIR)] for row in set.intersection(*measured)} if measured else set()
+    shared = alike.intersection(*(table.rows for table in tables.values()))
     means = {}
     for encoder, table in tables.items():
         values = [table.get(row, layer).mean for row in shared for layer in table.columns]

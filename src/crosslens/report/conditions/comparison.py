@@ -5,11 +5,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from crosslens.encoders.condition import Condition
 from crosslens.report.blocks import by_main_metric, scores_of
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import sources_of
 from crosslens.report.significance import Interval, Significance
-from crosslens.results.cells import EMPTY, Cell, Cells, Column, Key, columns_of, disambiguated, groups_of, languages_of
+from crosslens.results.cells import (
+    EMPTY,
+    Cell,
+    Cells,
+    Column,
+    Key,
+    columns_of,
+    condition_of,
+    disambiguated,
+    groups_of,
+    languages_of,
+)
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, Intervals
 from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
 from crosslens.results.record import Results, remembered
@@ -19,8 +31,13 @@ from crosslens.tasks import main_metric
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """Training data of the models of a column, and the rules that selected their weights."""
+    """The models of a column: their condition, training data, and the rules that selected their weights.
 
+    Attributes:
+        condition: with the settings of the encoder that the reference has too, which the column leaves out.
+    """
+
+    condition: Condition
     trains: frozenset[str | None]
     selections: frozenset[str | None]
 
@@ -147,6 +164,7 @@ class Comparison:
             partners = {None}
         if significance is None or column is None or len(partners) > 1:
             return None
+        models = self.models[column]
         corpus = keys[0][1] if len(keys) == 1 else mean_name([key[0] for key in keys], self.split)
         named = {
             "encoder": self.encoder,
@@ -154,9 +172,8 @@ class Comparison:
             "metric": main_metric(self.task),
             "corpus": corpus,
             "partner": partners.pop(),
-            "condition": column.condition.text,
+            "condition": models.condition.text,
         }
-        models = self.models[column]
         return significance.find(
             mean_row(self.compared, keys, column),
             named,
@@ -216,8 +233,12 @@ def profile_intervals(
 
 
 def _models(block: Results) -> dict[Column, Models]:
-    named = [block.columns.coded(name) for name in ("train", "selection")]  # names as summaries have them
-    members: dict[Column, list[tuple]] = {}
-    for column, train, selection in together([columns_of(disambiguated(block)), *named], size=len(block)).values:
-        members.setdefault(column, []).append((train, selection))
-    return {column: Models(*map(frozenset, zip(*rows, strict=True))) for column, rows in members.items()}
+    named = [block.columns.coded(name) for name in ("condition", "train", "selection")]  # names as summaries have them
+    members: dict[Column, list[list]] = {}
+    for column, *model in together([columns_of(disambiguated(block)), *named], size=len(block)).values:
+        members.setdefault(column, []).append(model)
+    models = {}
+    for column, rows in members.items():
+        (condition, *_), *names = zip(*rows, strict=True)  # one condition, whose text may be empty or not
+        models[column] = Models(condition_of(condition), *map(frozenset, names))
+    return models

@@ -22,7 +22,7 @@ class Estimate:
     """A mean over seeds, with its confidence interval.
 
     Attributes:
-        values: One value per seed.
+        values: One value per seed; estimates of the same seeds have them in the same order.
 
     >>> str(Estimate((-10.0, -12.0, -11.0)))
     '−11.0 ± 2.5'
@@ -134,6 +134,7 @@ class Effect:
         depth: Number of layers of the encoder; None if unknown.
         targets: Number of languages in the zero-shot mean.
         corpora: Number of corpora in the zero-shot mean.
+        own: Number of corpora in the same-language mean.
         same: Same-language score of the reference.
         cross: Zero-shot score of the reference.
         changes: Each condition against the reference, on shared seeds.
@@ -148,6 +149,7 @@ class Effect:
     depth: int | None
     targets: int
     corpora: int
+    own: int
     same: Estimate
     cross: Estimate
     changes: tuple[Change, ...]
@@ -162,12 +164,13 @@ class Effect:
     def largest_loss(self) -> Change | None:
         """Change that lowers the zero-shot score most among those that keep part of the encoder; None without a loss.
 
-        Re-initialising all layers, or the whole encoder, does not show which layers matter.
+        Re-initialising all layers, or the whole encoder, does not show which layers matter. Changes with missing scores
+        do not count.
         """
         everything = () if self.depth is None else tuple(range(1, self.depth + 1))
         losses = [
             change
-            for change in self.changes
+            for change in self._whole
             if change.cross.mean < 0 and not (everything and set(everything) <= set(change.layers))
         ]
         return min(losses, key=lambda change: change.cross.mean, default=None)
@@ -175,8 +178,10 @@ class Effect:
     @property
     def complete(self) -> tuple[Change, ...]:
         """Changes without missing scores; none with a single seed."""
-        if self.seeds < 2:
-            return ()
+        return self._whole if self.seeds > 1 else ()
+
+    @property
+    def _whole(self) -> tuple[Change, ...]:
         incomplete = {condition.label for condition in self.incomplete}
         return tuple(change for change in self.changes if change.label not in incomplete)
 
@@ -244,6 +249,7 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
         depth=depth,
         targets=len({row[0] for row in cross}),
         corpora=len(cross),
+        own=len(same),
         same=scores[0],
         cross=scores[1],
         changes=tuple(changes),
@@ -252,8 +258,8 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
 
 
 def _on_shared_seeds(same: Cell, cross: Cell) -> tuple[Estimate, Estimate] | None:
-    """Two cells restricted to their shared seeds; None without any."""
-    seeds = [seed for seed in same.by_seed if seed in cross.by_seed]
+    """Two cells restricted to their shared seeds, in one order for all conditions; None without any."""
+    seeds = sorted(same.by_seed.keys() & cross.by_seed.keys(), key=str)
     if not seeds:
         return None
     return Estimate(tuple(same.by_seed[seed] for seed in seeds)), Estimate(tuple(cross.by_seed[seed] for seed in seeds))

@@ -25,9 +25,10 @@ def describe(effect: Effect) -> list[str]:
         if effect.seeds == 1
         else f"{effect.seeds} seeds; ± is half the width of the 95 % confidence interval over seeds"
     )
+    own = f", mean of {effect.own} corpora" if effect.own > 1 else ""
     sentences = [
         f"{task_name(effect.task, effect.apart)}: {plain(effect.same.mean)} {metric} in the source language"
-        f" ({effect.source}), {plain(effect.cross.mean)} zero-shot (mean of {over}; {seeds})."
+        f" ({effect.source}{own}), {plain(effect.cross.mean)} zero-shot (mean of {over}; {seeds})."
     ]
     sentences += [_describe_change(effect, change) for change in effect.changes[:1]]
     if len(effect.changes) > 1:
