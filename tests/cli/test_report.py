@@ -113,6 +113,8 @@ def test_intervals_are_those_of_the_study_and_figures_fit_the_width(run, uninter
         low, high = (write(float(row[name + end]), decimals=2) for end in ("low", "high"))
         assert f"[{low}, {high}]" in table
         assert row["label"] != "reference" or f"[{low}, {high}]" in latex
+        assert f"[{low}, {high}]" in Path("report/layer-deltas.md").read_text("utf-8")
+    assert "tables without intervals: layer-sets\n" in error
     widths = [svg_width(path.read_text("utf-8")) for path in Path("report").glob("*.svg")]
     assert len(widths) == 3
     assert max(widths) <= 2 * 96

@@ -98,6 +98,9 @@ def command(
         from crosslens.unseen.rule import read_rule
 
         tables += rule_tables([read_rule(rule) for rule in rules], results)
+    without = [table.name for table in tables if not any(cell.interval for cell in table.cells)]
+    if spread == "interval" and without:
+        say(f"tables without intervals: {', '.join(without)}")
     missing = not_evaluated(paths)
     tables = [with_caption(table, missing) for table in tables]
     figures: list[str] = []

@@ -62,7 +62,7 @@ def all_tables(
     readable = last_checkpoints(at_every_step).sorted(sort)
     results = before_training(readable)
     makers: list[Callable[[], list[Table]]] = [
-        lambda: layer_deltas(results, beside=beside),
+        lambda: layer_deltas(results, beside=beside, significance=significance),
         lambda: by_target(results, beside=beside, significance=significance),
         lambda: domains(results, beside=beside, significance=significance),
         lambda: layer_sets(results, beside=beside),
@@ -115,7 +115,9 @@ def without_contradictions(results: Results, skipped: Callable[[str], None]) -> 
     return concatenated(kept) if refused else results
 
 
-def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table]:
+def layer_deltas(
+    results: Results, *, beside: Paper | None = None, significance: Significance | None = None
+) -> list[Table]:
     """Table 1 of Muller et al. (2021): same-language and mean cross-language scores, and changes by condition.
 
     Returns:
@@ -126,7 +128,7 @@ def layer_deltas(results: Results, *, beside: Paper | None = None) -> list[Table
         " when pretraining differs. x: mean over the other languages."
     )
     blocks = list(comparisons(results))
-    return [_table("layer-deltas", caption, blocks, _means, beside)] if blocks else []
+    return [_table("layer-deltas", caption, blocks, _means, beside, significance)] if blocks else []
 
 
 def by_target(
