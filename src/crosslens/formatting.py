@@ -73,8 +73,8 @@ def broken(head: str) -> list[str]:
 
 
 def wrapped(text: str, fits: Callable[[str], bool]) -> list[str]:
-    """Break text that does not fit into lines, after blanks and after a ``+`` between two names."""
-    first, *rest = re.split(r"(?<= )(?=\S)|(?<=[\w\]]\+)(?=\w)", text)
+    """Break text that does not fit into lines, after blanks and after the ``+`` between two corpora."""
+    first, *rest = re.split(r"(?<= )(?=\S)|(?<=[\w\]]\+)(?=[^\s,+]*[/=.\[])", text)
     lines = [first]
     for piece in rest:
         if fits(f"{lines[-1]}{piece}".rstrip()):
