@@ -48,11 +48,15 @@ def headline(effect: Effect) -> str:
     A conclusion that compares sets of layers comes first, then the largest loss, then the scores of the reference.
     """
     claims = [claim for claim in conclusions(effect) if not claim.kind.startswith("loses")]
+    loss = effect.largest_loss
     if claims:
         text = claims[-1].text.removeprefix("Thus ")
-        return text[0].upper() + text[1:]
-    loss = effect.largest_loss
-    return describe(effect)[0] if loss is None else _describe_change(effect, loss)
+        text = text[0].upper() + text[1:]
+    elif loss is not None:
+        text = _describe_change(effect, loss)
+    else:
+        return describe(effect)[0]
+    return f"{effect.apart}: {text}" if effect.apart else text
 
 
 def _describe_change(effect: Effect, change: Change) -> str:
