@@ -263,13 +263,23 @@ def _short_title(title: Any, width: float) -> Any:
 
 
 def _wrapped(text: str | Sequence[str], width: float, *, font: float) -> list[str]:
-    """Break long lines; right-to-left text stays whole because SVG reorders words across lines."""
+    """Break long lines; SVG reorders right-to-left text across lines, so from its first word on a line stays whole."""
+
+    def fits(line: str) -> bool:
+        return label_width(line, font=font) <= width
+
     lines: list[str] = []
     for line in [text] if isinstance(text, str) else text:
-        if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in line):
-            lines.append(line)
-        else:
-            lines += wrapped(line, lambda longer: label_width(longer, font=font) <= width)
+        start = next(
+            (i for i, letter in enumerate(line) if unicodedata.bidirectional(letter) in ("R", "AL")), len(line)
+        )
+        begin = line.rfind(" ", 0, start) + 1 if start < len(line) else len(line)
+        head, tail = line[:begin].rstrip(), line[begin:]
+        lines += wrapped(head, fits) if head or not tail else []
+        if head and tail and fits(f"{lines[-1]} {tail}"):
+            lines[-1] += f" {tail}"
+        elif tail:
+            lines.append(tail)
     return lines
 
 
