@@ -1,6 +1,6 @@
 import pytest
 
-from crosslens.formatting import duration, plain, short_name, signed
+from crosslens.formatting import duration, plain, short_name, signed, wrapped
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,18 @@ def test_a_short_name_is_its_own_short_name():
     for path in paths:
         assert short_name(short_name(path)) == short_name(path)
     assert not any("ann" in short_name(path) for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "lines"),
+    [
+        ("POS tagging, source en+wo", 12, ["POS tagging,", "source en+wo"]),
+        ("ud/en_ewt[:500]+wo=my.conllu+en", 16, ["ud/en_ewt[:500]+", "wo=my.conllu+en"]),
+        ("POS tagging, source en+wo+ar, seed 1", 12, ["POS tagging,", "source", "en+wo+ar,", "seed 1"]),
+        ("change of +10 points", 11, ["change of", "+10 points"]),
+        ("indivisible", 4, ["indivisible"]),
+        ("", 4, [""]),
+    ],
+)
+def test_lines_are_broken_after_blanks_and_between_joined_corpora(text, room, lines):
+    assert wrapped(text, lambda line: len(line) <= room) == lines

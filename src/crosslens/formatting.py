@@ -1,7 +1,7 @@
 """Format numbers, durations and names as text."""
 
 import re
-import textwrap
+from collections.abc import Callable
 from pathlib import PurePosixPath
 
 MINUS = "−"
@@ -63,13 +63,25 @@ HEAD = 16
 
 
 def broken(head: str) -> list[str]:
-    """Break the head of a column at spaces into lines; a difference sign stays with its first word.
+    """Break the head of a column into lines; a difference sign stays with its first word.
 
-    >>> broken("Δ frozen 0-3"), broken("reference, tags=gold")
-    (['Δ frozen 0-3'], ['reference,', 'tags=gold'])
+    >>> broken("Δ frozen 0-3"), broken("reference, tags=gold"), broken("ud/en_ewt[:500]+ud/wo_wtb[:50]")
+    (['Δ frozen 0-3'], ['reference,', 'tags=gold'], ['ud/en_ewt[:500]+', 'ud/wo_wtb[:50]'])
     """
-    lines = textwrap.wrap(head.replace("Δ ", "Δ\u00a0"), HEAD, break_long_words=False, break_on_hyphens=False)
+    lines = wrapped(head.replace("Δ ", "Δ\u00a0"), lambda line: len(line) <= HEAD)
     return [line.replace("\u00a0", " ") for line in lines]
+
+
+def wrapped(text: str, fits: Callable[[str], bool]) -> list[str]:
+    """Break text that does not fit into lines, after blanks and after the ``+`` between two corpora."""
+    first, *rest = re.split(r"(?<= )(?=\S)|(?<=[\w\]]\+)(?=[^\s,+]*[/=.\[])", text)
+    lines = [first]
+    for piece in rest:
+        if fits(f"{lines[-1]}{piece}".rstrip()):
+            lines[-1] += piece
+        else:
+            lines.append(piece)
+    return [line.rstrip() for line in lines]
 
 
 def counted(number: int, singular: str, plural: str) -> str:

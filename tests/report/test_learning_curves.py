@@ -115,3 +115,11 @@ def test_two_versions_of_a_corpus_are_two_models():
     sliced = [replace(wolof(60.0, f"{WHOLE}[:50]"), train_digest=digest * 8) for digest in "cd"]
     (of_slices,) = amounts(Results.of([*old, *sliced]))
     assert of_slices.head == ("encoder", *(f"encoder, {WHOLE}[:50] ({digest * 8})" for digest in "cd"))
+
+
+def test_slices_of_joined_corpora_leave_as_many_sentences_as_all_of_them_have():
+    records = [wolof(60.0 + few, f"ud/en_ewt:train[:500]+{WHOLE}[{few}:{3 * few}]") for few in (5, 20)]
+    unknown = [wolof(90.0, f"ud/en_ewt:train+{WHOLE}[:{few}]") for few in (5, 20)]
+    (curve,) = learning_curves(Results.of([*records, *unknown]))
+    assert curve.train == f"ud/en_ewt:train[:500]+{WHOLE}"
+    assert {amount: cell.mean for amount, cell in curve.by_amount.items()} == {510: 65.0, 540: 80.0}

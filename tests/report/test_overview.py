@@ -46,6 +46,16 @@ def test_the_headline_is_a_conclusion_only_where_there_are_seeds_for_one():
     assert overview(made_up({}))["headline"].startswith("POS tagging: 95.0 accuracy in the source language (en)")
 
 
+def test_the_headline_names_its_models_where_there_are_others():
+    few, many = (made_up({"1-2": loss}).with_columns(train=f"ud/en:train[:{loss}]") for loss in (10, 20))
+    (block,) = score_blocks(few + many)
+    headlines = [made["headline"] for made in overviews(block, names={}, correlated=[])]
+    for loss, headline in zip((10, 20), headlines, strict=True):
+        assert headline.startswith(
+            f"ud/en:train[:{loss}]: Re-initialising layers 1-2 lowers zero-shot accuracy by {loss}"
+        )
+
+
 def test_a_target_without_a_score_is_absent_from_the_profile():
     results = Results.of(
         [record for record in PLAIN if (record.target, record.condition) != ("de", PLAIN[-1].condition)]

@@ -11,7 +11,7 @@ import pytest
 from crosslens.formatting import plain, signed
 from crosslens.report.page import make_page
 from crosslens.results.record import Results
-from made_records import HOSTILE, score, similarity
+from made_records import HOSTILE, made_up, score, similarity
 
 
 @pytest.fixture
@@ -75,6 +75,17 @@ def test_the_address_holds_the_view(seen):
 
 
 @pytest.mark.browser
+@pytest.mark.browser
+class TestJoinedTrainingData:
+    @pytest.fixture
+    def page(self):
+        return make_page(made_up({"1-2": 10.0}).with_columns(source="en+fr"), title="t", introduction="", findings=[])
+
+    def test_the_same_language_score_is_a_mean_of_several(self, seen):
+        shown = re.sub(r"<[^>]*>", " ", seen())
+        assert re.search(r"in-language accuracy\s+90\.0\s+± 0\.0\s+mean of 2 corpora, 3 seeds", shown), shown
+
+
 def test_the_controls_change_what_is_shown(opened):
     assert opened.inner_text("#heat tbody tr:nth-child(1) th").splitlines()[0] == "ud/en_pud:test"
     cross = opened.locator("#heat tr", has_text="cross-language mean of 3").locator("td")

@@ -78,6 +78,8 @@ def test_the_reference_and_every_target_are_named():
     profile = layer_profile(records(), source="en")
     assert profile.reference == "same language 96.0 · zero-shot 72.7 (3 languages)"
     assert {line for line, _ in points(profile)} == {SAME, ZERO_SHOT, "fr", "العربية", "中文"}
+    joined = layer_profile(records().with_columns(source="en+fr"), source="en+fr")
+    assert joined.reference.startswith("same language 92.0 (2 corpora) · zero-shot 65.0 (2 languages)")
 
 
 def test_bars_are_seeds_unless_there_are_intervals():

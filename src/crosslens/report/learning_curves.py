@@ -5,7 +5,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from crosslens.corpora.catalogue import split_slice
+from crosslens.corpora.catalogue import split_joined, split_slice
+from crosslens.data.corpus import JOIN
 from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
 from crosslens.report.table import Notes, Row, Table, cell_of
@@ -161,14 +162,19 @@ _LIMIT = re.compile(r"(?<!\S)limit=(\d+)(?!\S)")
 def _uncut(train: str, names: Mapping[str | None, str]) -> tuple[str, int | None]:
     """A training corpus without its slice and limit, and the number of sentences that these leave, if they say so.
 
+    Of joined corpora, the slice is that of the last one.
+
     Args:
         train: as shown, with its limit.
         names: training corpus as shown, without its limit -> its own name.
     """
     name, _, limit = train.partition(LIMIT)
-    whole, cut = split_slice(names[name])
+    parts = split_joined(names[name])
+    whole = JOIN.join((*parts[:-1], split_slice(parts[-1])[0]))
+    cuts = [(cut.begin or 0, cut.end) for _, cut in map(split_slice, parts)]
+    ends = [end - begin for begin, end in cuts if end is not None]
     sizes = [int(limit)] if limit else []
-    sizes += [cut.end - (cut.begin or 0)] if cut.end is not None else []
+    sizes += [sum(ends)] if len(ends) == len(parts) else []
     return whole, min(sizes, default=None)
 
 

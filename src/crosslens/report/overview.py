@@ -79,6 +79,7 @@ def _overview(effect: Effect, names: Mapping[Key, str], correlated: Correlated |
         "headline": headline(effect),
         "seeds": effect.seeds,
         "targets": effect.targets,
+        "own": effect.own,
         "same": _estimate(effect.same),
         "cross": _estimate(effect.cross),
         "loss": None if loss is None else {"layers": loss.label, **_estimate(loss.cross)},

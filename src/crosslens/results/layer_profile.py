@@ -53,7 +53,8 @@ class LayerProfile:
         same, cross = (mean_row(self.scores, rows, column).mean for rows in (self.same, self.cross))
         languages = len({target for target, *_ in self.cross})
         over = f" ({languages} languages)" if languages > 1 else ""
-        words = [f"{SAME} {plain(same)}" if same is not None else ""]
+        own = f" ({len(self.same)} corpora)" if len(self.same) > 1 else ""
+        words = [f"{SAME} {plain(same)}{own}" if same is not None else ""]
         words += [f"zero-shot {plain(cross)}{over}" if cross is not None else ""]
         return " · ".join(filter(None, words))
 

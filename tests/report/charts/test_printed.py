@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from crosslens.report.charts.figures import all_figures, write_figures
-from crosslens.report.charts.printed import PIXELS_PER_INCH, TEXT_WIDTH, _draw, printed, svg_width
+from crosslens.report.charts.printed import PIXELS_PER_INCH, TEXT_WIDTH, _draw, _wrapped, printed, svg_width
 from crosslens.report.typology import typology_bars
 from made_figures import FIGURES, every_figure, typology
 from made_records import made_up
@@ -146,3 +146,17 @@ def test_long_names_in_a_legend_have_several_lines():
     assert "CKA" in lines
     assert names[0] not in lines
     assert set(names[0].split()) <= {word for line in lines for word in line.split()}
+
+
+@pytest.mark.parametrize(
+    ("title", "lines"),
+    [
+        ("POS tagging, accuracy, source en", ["POS tagging,", "accuracy, source", "en"]),
+        ("POS tagging, مشفر عربي, 12 layers", ["POS tagging,", "مشفر عربي, 12 layers"]),
+        ("POS مشفر", ["POS مشفر"]),
+        ("مشفر عربي كبير جدا، source en", ["مشفر عربي كبير جدا، source en"]),
+        ("", [""]),
+    ],
+)
+def test_titles_are_broken_before_right_to_left_words_and_not_within(title, lines):
+    assert _wrapped(title, 100, font=10) == lines

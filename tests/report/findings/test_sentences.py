@@ -66,6 +66,11 @@ def test_a_source_score_that_is_a_mean_over_corpora_says_so():
     assert "95.0 accuracy in the source language (en, mean of 2 corpora), 80.0" in told(made_up({"1-2": 10.9}) + more)
 
 
+def test_a_source_score_of_joined_training_data_is_in_several_languages():
+    text = told(made_up({"1-2": 10.9}).with_columns(source="en+fr"))
+    assert "90.0 accuracy in the source languages (en+fr, mean of 2 corpora), 75.0 zero-shot" in text  # (95 + 85) / 2
+
+
 def test_the_effect_is_said_when_it_appears():
     pairs = {f"{low}-{low + 1}": 18.0 if low == 1 else 1.0 for low in range(1, 12, 2)}
     assert "Thus the lowest layers (1-2) carry cross-lingual transfer here, and the highest (11-12) can be" in told(

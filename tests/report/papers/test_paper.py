@@ -1,5 +1,6 @@
 """Published numbers, by paper."""
 
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -11,6 +12,7 @@ from crosslens.report.papers.paper import Paper
 from crosslens.report.tables import layer_deltas
 from crosslens.results.record import Results
 from made_records import PLAIN
+from made_results import score
 
 
 @pytest.mark.parametrize("file", [file for paper in PAPERS.values() for file in paper.differences])
@@ -83,6 +85,23 @@ def test_models_trained_on_a_corpus_that_the_paper_trains_on_are_compared_with_t
     assert english is not None
     assert paper.find("parsing", ["en_ewt", "en"], ["de"], Condition()) == english
     assert paper.find("parsing", ["en_partut", "en"], ["de"], Condition()) is None
+
+
+@pytest.mark.parametrize(
+    ("train", "source", "test", "compared"),
+    [
+        ("ud/en_partut:train", "en", "ud/en_ewt:test", True),
+        ("ud/en_partut:train+ud/wo_wtb:train[:50]", "en+wo", "ud/en_ewt:test", False),
+        ("ud/en_ewt:train+ud/en_gum:train", "en", "ud/en_pud:test", False),
+        ("ud/en_partut:train", "en", "ud/en_ewt:test+ud/en_gum:test", False),
+    ],
+)
+def test_published_numbers_are_not_of_corpora_joined_from_several(train, source, test, compared):
+    named = {"source": source, "train": train, "corpus": test, "task": "parsing", "metric": "las"}
+    results = Results.of([replace(score("en", 80.0, layers), **named) for layers in (None, "1-2")])
+    (table,) = layer_deltas(results, beside=find_paper("muller2021"))
+    (rows,) = table.groups.values()
+    assert any(row.kind == "beside" for row in rows) is compared
 
 
 @pytest.mark.parametrize(

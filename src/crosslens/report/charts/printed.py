@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from crosslens.formatting import wrapped
 from crosslens.report.charts.label_places import label_width
 from crosslens.results.chart import Chart
 
@@ -262,20 +263,23 @@ def _short_title(title: Any, width: float) -> Any:
 
 
 def _wrapped(text: str | Sequence[str], width: float, *, font: float) -> list[str]:
-    """Break lines at spaces; right-to-left text stays whole because SVG reorders words across lines."""
+    """Break long lines; SVG reorders right-to-left text across lines, so from its first word on a line stays whole."""
+
+    def fits(line: str) -> bool:
+        return label_width(line, font=font) <= width
+
     lines: list[str] = []
     for line in [text] if isinstance(text, str) else text:
-        if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in line):
-            lines.append(line)
-            continue
-        words = line.split(" ")
-        lines.append(words[0])
-        for word in words[1:]:
-            longer = f"{lines[-1]} {word}"
-            if label_width(longer, font=font) <= width:
-                lines[-1] = longer
-            else:
-                lines.append(word)
+        start = next(
+            (i for i, letter in enumerate(line) if unicodedata.bidirectional(letter) in ("R", "AL")), len(line)
+        )
+        begin = line.rfind(" ", 0, start) + 1 if start < len(line) else len(line)
+        head, tail = line[:begin].rstrip(), line[begin:]
+        lines += wrapped(head, fits) if head or not tail else []
+        if head and tail and fits(f"{lines[-1]} {tail}"):
+            lines[-1] += f" {tail}"
+        elif tail:
+            lines.append(tail)
     return lines
 
 

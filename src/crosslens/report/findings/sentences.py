@@ -1,5 +1,6 @@
 """Findings as paragraphs: effects of re-initialised layers, correlations with the transfer gap, and similarity."""
 
+from crosslens.data.corpus import trained_languages
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.formatting import counted, plain, signed
@@ -25,9 +26,10 @@ def describe(effect: Effect) -> list[str]:
         if effect.seeds == 1
         else f"{effect.seeds} seeds; ± is half the width of the 95 % confidence interval over seeds"
     )
+    languages = "languages" if len(trained_languages(effect.source)) > 1 else "language"
     own = f", mean of {effect.own} corpora" if effect.own > 1 else ""
     sentences = [
-        f"{task_name(effect.task, effect.apart)}: {plain(effect.same.mean)} {metric} in the source language"
+        f"{task_name(effect.task, effect.apart)}: {plain(effect.same.mean)} {metric} in the source {languages}"
         f" ({effect.source}{own}), {plain(effect.cross.mean)} zero-shot (mean of {over}; {seeds})."
     ]
     sentences += [_describe_change(effect, change) for change in effect.changes[:1]]
@@ -46,11 +48,15 @@ def headline(effect: Effect) -> str:
     A conclusion that compares sets of layers comes first, then the largest loss, then the scores of the reference.
     """
     claims = [claim for claim in conclusions(effect) if not claim.kind.startswith("loses")]
+    loss = effect.largest_loss
     if claims:
         text = claims[-1].text.removeprefix("Thus ")
-        return text[0].upper() + text[1:]
-    loss = effect.largest_loss
-    return describe(effect)[0] if loss is None else _describe_change(effect, loss)
+        text = text[0].upper() + text[1:]
+    elif loss is not None:
+        text = _describe_change(effect, loss)
+    else:
+        return describe(effect)[0]
+    return f"{effect.apart}: {text}" if effect.apart else text
 
 
 def _describe_change(effect: Effect, change: Change) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import resources
 
+from crosslens.corpora.catalogue import split_joined
 from crosslens.encoders.condition import Condition
 
 OTHERS = "x"
@@ -89,6 +90,8 @@ class Paper:
 
     def names_of(self, corpus: str | None, language: str | None) -> tuple[str, ...]:
         """Names of a test corpus in the paper: its own, and its language if it is the paper's test set of it."""
+        if _is_joined(corpus):
+            return ()
         treebank = treebank_of(corpus)
         default = language if treebank is None or treebank.rpartition("_")[2] in self.treebanks else None
         return tuple(filter(None, (treebank, default)))
@@ -187,12 +190,21 @@ def treebank_of(corpus: str | None) -> str | None:
     return named[1] if named else None
 
 
+def _is_joined(corpus: str | None) -> bool:
+    """Return whether a corpus is joined from several, on which no paper trains or tests."""
+    return len(split_joined(corpus or "")) > 1
+
+
 def sources_of(corpus: str | None, language: str | None) -> tuple[str, ...]:
     """Names of a training corpus in a paper, the narrowest first: its own, and its language.
 
     >>> sources_of("ud/en_ewt:train", "en"), sources_of("conll2003/en:train", "en")
     (('en_ewt', 'en'), ('en_conll2003',))
+    >>> sources_of("ud/en_ewt:train+ud/wo_wtb:train", "en+wo")
+    ()
     """
+    if _is_joined(corpus):
+        return ()
     own_data = None if _SHARED_TASK.match(corpus or "") else language  # the language alone stands for WikiANN
     return tuple(filter(None, (treebank_of(corpus), own_data)))
 

@@ -7,7 +7,8 @@ const tiles = (overview) => {
   const seeds = overview.seeds === 1 ? "1 seed, no interval" : `${overview.seeds} seeds, ± 95 % CI over seeds`;
   const correlation = overview.correlation;
   return make("div", { class: "tiles" },
-    tile(`in-language ${overview.metric}`, written(overview.same.mean, 1) + within(overview.same), seeds),
+    tile(`in-language ${overview.metric}`, written(overview.same.mean, 1) + within(overview.same),
+      `${overview.own === 1 ? "" : `mean of ${overview.own} corpora, `}${seeds}`),
     tile("zero-shot mean", written(overview.cross.mean, 1) + within(overview.cross),
       `${overview.targets} target ${overview.targets === 1 ? "language" : "languages"}, ${seeds}`),
     overview.loss && tile("largest zero-shot loss", `${written(overview.loss.mean, 1, true)}${within(overview.loss)}`,
