@@ -133,7 +133,7 @@ def _head(head: str) -> str:
 
 
 def _line(text: str) -> str:
-    """The beginning of a line, which is no argument of the line break above."""
+    """The beginning of a line: the line break above would read a bracket or a star as its argument."""
     return "{}" + text if text.startswith(("[", "*")) else text
 
 
