@@ -95,9 +95,11 @@ bilstm = xl.read_results("seeds.parquet").filter(study="seeds-baseline", task=["
 (xl.read_results("others-seeds") + bilstm).write("others-seeds.parquet")  # trained on the same sentences
 PYTHON
 
-# Three seeds of English and a few sentences of the language: three quarters of an hour of one core.
-crosslens run joined-seeds.yaml --out joined-seeds
-crosslens results joined-seeds --parquet joined-seeds.parquet --overwrite
+# Three seeds of English and a few sentences of the language, and of these few in as many steps: an hour and a quarter of one core.
+for study in joined-seeds few-seeds; do
+  crosslens run $study.yaml --out joined-seeds
+  crosslens results joined-seeds/studies/$study/results.csv --parquet $study.parquet --overwrite
+done
 
 crosslens run zero.yaml --out zero
 crosslens run gently.yaml --out few
