@@ -60,6 +60,13 @@ def test_a_test_corpus_that_is_part_of_the_training_data_is_noted(folder, tiny_b
     assert note == "ud/fr_pud:test is also the training corpus, so its score says nothing about new sentences"
 
 
+def test_a_file_with_a_plus_in_its_name_has_no_parts(folder, tiny_bert):
+    """Its name ends like that of the test file."""
+    for name, language in (("en+fr.conllu", "en"), ("fr.conllu", "fr")):
+        (folder / name).write_text(conllu_text(language), "utf-8")
+    assert plan(study(tiny_bert, "en=en+fr.conllu", tests=["fr=fr.conllu"]), Store(folder / "runs")).notes == ()
+
+
 def test_each_missing_part_is_named_and_its_source_left_out(folder, tiny_bert):
     chosen = study(tiny_bert, "ud/en_toy+ud/xx_none[:5]", set={"select": "best"})
     with pytest.raises(DataError, match=r"ud/xx_none:train, ud/xx_none:dev|ud/xx_none:dev, ud/xx_none:train"):

@@ -347,7 +347,8 @@ def split_joined(name: str) -> tuple[str, ...]:
     (('ud/en_ewt[:500]', 'wo=my.conllu'), ('ud/en_ewt',))
     """
     parts = tuple(name.split(JOIN))
-    return parts if all(parts) and not _path(split_name(name)[0]).exists() else (name,)
+    joined = len(parts) > 1 and all(parts) and not _path(split_name(name)[0]).exists()
+    return parts if joined else (name,)
 
 
 def split_slice(name: str) -> tuple[str, Slice]:

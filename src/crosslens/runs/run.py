@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from crosslens.data.corpus import JOIN
+from crosslens.corpora.catalogue import split_joined
 from crosslens.digests import order_of
 from crosslens.encoders.condition import Condition
 from crosslens.mlm.adapt_settings import Adaptation
@@ -66,10 +66,15 @@ class Training:
         """The task with its settings."""
         return find_task(self.task, self.recipe.task)
 
+    @property
+    def train_names(self) -> set[str]:
+        """Name of the training corpus, and of each part that it is joined from."""
+        return {self.train.name, *split_joined(self.train.name)}
+
     def warnings(self, tests: Iterable[CorpusRef]) -> Iterator[str]:
-        """Yield a warning for each test corpus that is the training corpus."""
+        """Yield a warning for each test corpus that is the training corpus, or part of it."""
         for test in tests:
-            if test.digest == self.train.digest or test.name in self.train.name.split(JOIN):
+            if test.digest == self.train.digest or test.name in self.train_names:
                 yield f"{test.name} is also the training corpus, so its score says nothing about new sentences"
 
 

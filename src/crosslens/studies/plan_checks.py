@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from crosslens.data.corpus import JOIN
 from crosslens.errors import RequestError
 from crosslens.runs.question import CorpusRef, Score
 from crosslens.runs.run import Asked, ModelRun
@@ -71,9 +70,8 @@ def _trained_on(asked: Sequence[Asked]) -> Iterator[str]:
     for planned in asked:
         if isinstance(planned.run, ModelRun):
             training = planned.run.training
-            names = {training.train.name, *training.train.name.split(JOIN)}
             tests = (question.corpus for question in planned.questions if isinstance(question, Score))
-            yield from training.warnings(test for test in tests if test.name in names)
+            yield from training.warnings(test for test in tests if test.name in training.train_names)
 
 
 def _of_one_encoder(asked: Sequence[Asked]) -> Iterator[str]:
