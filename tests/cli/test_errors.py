@@ -101,6 +101,19 @@ def test_an_interrupted_command_says_whether_it_resumes(run, tiny_bert, monkeypa
     assert (status, "resumes" in said) == (1, False)
 
 
+def test_an_interrupt_while_a_class_is_defined_is_an_interrupt(run, tiny_bert, monkeypatch):
+    class Interrupting:
+        def __set_name__(self, owner, name):
+            raise KeyboardInterrupt
+
+    def importing(*arguments, **options):
+        type("Imported", (), {"field": Interrupting()})
+
+    monkeypatch.setattr("crosslens.encoders.load.load_encoder", importing)
+    status, _, said = run("encoders", "show", str(tiny_bert))
+    assert (status, "Aborted!" in said) == (1, True)
+
+
 @pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_requests_are_one_sentence_and_exit_2(run, tiny_bert, tmp_path, arguments, message):
     arguments = [str(tiny_bert) if a == "@" else a for a in arguments]

@@ -110,10 +110,13 @@ class LazyGroup(click.Group):
         """Run the command, and say how it resumes if interrupted, and how a setting given as an option is changed."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, RuntimeError) as error:
+            # Python 3.11 raises a RuntimeError from an interrupt in the definition of a class, so during imports.
+            if KeyboardInterrupt not in (type(error), type(error.__cause__)):
+                raise
             if ctx.invoked_subcommand in RESUMED:
                 click.echo("stopped; the same command resumes", err=True)
-            raise
+            raise KeyboardInterrupt from None
         except click.NoSuchOption as error:
             suggestion = _advice_on_settings(error)
             if suggestion is None:
