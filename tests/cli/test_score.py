@@ -46,7 +46,7 @@ TRAIN = ("finetune", "ner", "x", "--out", "o", "--train")
         (("score", "parsing", "two-roots.conllu", "two-roots.conllu"), "two-roots.conllu:1: the sentence has 2 roots"),
         (("score", "parsing", "uner/fr_pud", "uner/fr_pud"), "uner/fr_pud:test has no heads (HEAD)"),
         (("score", "ner", "uner/fr_pud", "bad.iob2"), "bad.iob2:1: 'B_PER' is not an IOB tag"),
-        (("score", "ner", "uner/fr_pud", "short.iob2"), "short.iob2:2: 1 columns, but the first word"),
+        (("score", "ner", "uner/fr_pud", "short.iob2"), "short.iob2:2: 1 column, but the first word"),
         (("score", "ner", "uner/fr_pud", "uner/en_pud"), "sentence 1 differs in words from the gold one"),
         (("score", "ner", "uner/fr_pud", "uner/fr_pud", "--set", "repair=lenient"), "repair=lenient"),
         (("score", "pos", "ud/fr_pud", "ud/fr_pud", "--set", "relations=full"), "has no setting 'relations'"),

@@ -3,6 +3,7 @@
 import pytest
 
 from conllu_blocks import PLAIN, WORD, block
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.formats.conllu import check_trees, read
 from crosslens.errors import DataError
 
@@ -13,7 +14,7 @@ def test_trees_are_checked_where_they_are_asked_for(written):
     with pytest.raises(DataError, match=r":1: the sentence has 2 roots"):
         check_trees(two)
     check_trees(read(written(block(*PLAIN))))
-    with pytest.raises(DataError, match=r"^\S+ has no heads \(HEAD\) \(check that corpus and task match\)"):
+    with pytest.raises(DataError, match=r"^\S+ has no heads \(HEAD\) \(check that corpus and task match; "):
         check_trees(read(written(block(WORD.format(1, "a", "X", "_", "_")))))
 
 
@@ -22,6 +23,15 @@ def test_an_annotation_that_is_not_there_is_missed_where_it_is_asked_for(written
     assert corpus.layers == {"heads", "relations"}
     with pytest.raises(DataError, match=r"x.conllu:4: the sentence has no UPOS tags, but other .* \(annotate it"):
         corpus.require("upos")
+
+
+def test_words_and_tags_in_columns_are_no_treebank_and_the_error_says_which_files_are(tmp_path):
+    (tmp_path / "x.txt").write_text("a\tDET\nb\tNOUN\n\n", "utf-8")
+    corpus = load_corpus(str(tmp_path / "x.txt"))
+    with pytest.raises(DataError, match=r"has no UPOS tags .*UPOS tags are read from CoNLL-U files"):
+        corpus.require("upos")
+    with pytest.raises(DataError, match=r"has no entity tags .*entity tags are read from IOB files"):
+        corpus.require("entities")
 
 
 def test_the_digest_is_of_the_content(written):

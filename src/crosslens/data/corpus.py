@@ -138,7 +138,9 @@ class Corpus(Sequence[Item]):
         for name in needed:
             bare = [sentence for sentence in sentences if getattr(sentence, name) is None]
             if bare and len(bare) == len(sentences):
-                raise DataError(f"{self.name} has no {ANNOTATIONS[name]}", hint="check that corpus and task match")
+                files = "IOB" if name == "entities" else "CoNLL-U"
+                hint = f"check that corpus and task match; {ANNOTATIONS[name]} are read from {files} files"
+                raise DataError(f"{self.name} has no {ANNOTATIONS[name]}", hint=hint)
             if bare:
                 file, line = bare[0].where or (self.name, None)
                 raise DataError(

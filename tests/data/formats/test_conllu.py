@@ -1,3 +1,4 @@
+import gzip
 import os
 import unicodedata
 from pathlib import Path
@@ -156,6 +157,11 @@ REFUSED = {
     "an empty file": ("", None, "contains no sentences"),
     "empty lines alone": ("\n\n\r\n", None, "contains no sentences"),
     "bad UTF-8": (block(*PLAIN).encode() + b"1\tcaf\xe9\n", 4, "invalid UTF-8: byte 0xe9"),
+    "a compressed file": (
+        gzip.compress(block(*PLAIN).encode()),
+        None,
+        "is compressed with gzip (unpack it with gunzip)",
+    ),
     "no text at all": (b"\x89PNG\r\n\x1a\n", 1, "invalid UTF-8"),
 }
 

@@ -123,7 +123,7 @@ def test_a_word_that_is_a_hash_becomes_no_comment(tmp_path):
         ("Paris\tB_LOC\nis\tO\n", r":1: 'B_LOC' is not an IOB tag"),
         ("Paris\tB-LOC\nis\tS-LOC\n", r":2: 'S-LOC' is not an IOB tag .*BIOES"),
         ("Paris\tB-LOC\nis\t\n", r":2: '' is not an IOB tag"),
-        ("Paris\tB-LOC\nis\n", r":2: 1 columns, but the first word of the file has 2 .every word needs its tag"),
+        ("Paris\tB-LOC\nis\n", r":2: 1 column, but the first word of the file has 2 .every word needs its tag"),
         ("Paris B-LOC\nin the O\n", r":2: 3 columns, but the first word of the file has 2"),
         ("en:Paris\tB-LOC\nen:is\tO\nfr:ici\tO\n", r":3: the word 'fr:ici' lacks the prefix 'en:'"),
         ("fr:ici\tO\nen:Paris\tB-LOC\nen:is\tO\n", r":1: the word 'fr:ici' lacks the prefix 'en:'"),

@@ -16,6 +16,7 @@ from crosslens.data.sentence import UPOS as UPOS_TAGS
 from crosslens.data.sentence import Sentence, Where
 from crosslens.errors import DataError
 from crosslens.files import write_bytes
+from crosslens.formatting import counted
 
 COLUMNS = 10
 FORM, UPOS, HEAD, DEPREL = 1, 3, 6, 7
@@ -122,7 +123,9 @@ def _sentence(block: Sequence[str], file: str, start: int, *, cycles: bool, inco
         columns = line.split("\t")
         if len(columns) != COLUMNS:
             hint = "columns are separated by tabs" if len(columns) == 1 else None
-            raise DataError(f"{len(columns)} columns, but CoNLL-U has 10", file=file, line=number, hint=hint)
+            raise DataError(
+                f"{counted(len(columns), 'column', 'columns')}, but CoNLL-U has 10", file=file, line=number, hint=hint
+            )
         identifier = columns[0]
         if identifier == str(words + 1):
             if not columns[FORM]:

@@ -22,6 +22,7 @@ from crosslens.data.formats.lines import BYTE_ORDER_MARK, blocks, normal, read_t
 from crosslens.data.sentence import Sentence, Where
 from crosslens.errors import DataError
 from crosslens.files import write_bytes
+from crosslens.formatting import counted
 
 TAG = re.compile(r"O|[BI]-\S+")
 _OTHER_SCHEME = re.compile(r"[ESLUM]-\S+")
@@ -169,7 +170,7 @@ def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Se
         if len(columns) != layout.columns:
             hint = "every word needs its tag" if len(columns) < layout.columns else None
             raise DataError(
-                f"{len(columns)} columns, but the first word of the file has {layout.columns}",
+                f"{counted(len(columns), 'column', 'columns')}, but the first word of the file has {layout.columns}",
                 file=file,
                 line=number,
                 hint=hint,

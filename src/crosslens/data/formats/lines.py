@@ -10,6 +10,7 @@ from crosslens.errors import DataError
 from crosslens.files import suggest_beside
 
 BYTE_ORDER_MARK = "\ufeff"
+_GZIP = b"\x1f\x8b"
 
 
 def read_text(path: str | Path, *, otherwise: str | None = None) -> str:
@@ -38,6 +39,8 @@ def read_text(path: str | Path, *, otherwise: str | None = None) -> str:
         if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             hint = "convert it, for example with iconv -f UTF-16 -t UTF-8"
             raise DataError("is UTF-16, not UTF-8", file=file, hint=hint) from None
+        if raw.startswith(_GZIP):
+            raise DataError("is compressed with gzip", file=file, hint="unpack it with gunzip") from None
         line = raw.count(b"\n", 0, error.start) + 1
         reason = f"invalid UTF-8: byte 0x{raw[error.start]:02x}"
         raise DataError(reason, file=file, line=line, hint="convert it, for example with iconv -t UTF-8") from None
