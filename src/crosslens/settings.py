@@ -270,6 +270,7 @@ _EXPECTED = {
     **dict.fromkeys(("float_type", "float_parsing"), "expected a number"),
     **dict.fromkeys(("bool_type", "bool_parsing"), "expected true or false"),
     "string_type": "expected text",
+    "string_pattern_mismatch": "expected small letters and digits, joined by hyphens, as in my-study",
     "too_short": "is empty",
 }
 """Type of an error of pydantic, which speaks of Python's types -> what a settings file should hold."""

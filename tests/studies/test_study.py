@@ -131,6 +131,9 @@ def test_norwegian_is_a_language(tmp_path):
         (LEAST + "tasks: [pos, poss]\n", "study.yaml:4: tasks.1: there is no task 'poss' (did you mean 'pos'?)"),
         (LEAST + "tasks: [poss]\n", "there is no task 'poss' (did you mean 'pos'?)"),
         (LEAST + "tasks: [pos]\nrecipe: smal\n", "there is no recipe 'smal' for pos (did you mean 'small'?)"),
+        (LEAST + "seeds: 0\n", "study.yaml:4: seeds: expected at least one seed"),
+        (LEAST + "seeds: -1\n", "study.yaml:4: seeds: expected at least one seed"),
+        (LEAST.replace("mine", "My study"), "study.yaml:1: name: expected small letters and digits, joined by hyphens"),
         (LEAST + "seeds: [1, 1, 2]\n", "study.yaml:4: seeds: has duplicates: 1"),
         (
             LEAST + "conditions: [none, {layers: 1-2}, {layers: 1-2}]\n",

@@ -385,6 +385,8 @@ class Study(Strict):
             raise ValueError("expected the number of seeds, or a list of seeds")
         if not isinstance(value, int):
             return value
+        if value < 1:
+            raise ValueError("expected at least one seed, or a list of seeds")
         if value > MOST_SEEDS:  # before they are listed
             raise ValueError(f"more than {MOST_SEEDS} seeds; `seeds: [{value}]` is the one seed {value}")
         return tuple(range(1, value + 1))  # `seeds: 3` is 1, 2 and 3
