@@ -45,6 +45,11 @@ def test_what_is_asked_wrongly(run, uninterrupted):
     chosen = ("--a", "condition=none", "--b", "ablation=1-2")
     folder, rows = uninterrupted, rows_of(results_of(uninterrupted))
     tested = json.loads(run("test", folder, folder, *chosen, "--json")[1])
+    shown = run("test", folder, folder, *chosen)[1].splitlines()
+    assert [line for line in shown if line.startswith(("A:", "B:"))] == [
+        f"A: {folder}, condition=none",
+        f"B: {folder}, ablation=1-2",
+    ]
     for side, ablation in (("a", ""), ("b", "1-2")):  # --a selects records of A, and --b of B
         for test in tested:
             same = [row for row in rows if (row["ablation"], row["corpus"]) == (ablation, test["corpus"])]

@@ -147,6 +147,10 @@ def test_what_cannot_be_compared(wider, scored, tmp_path):
         paired.test(tmp_path, wider)
     with pytest.raises(RequestError, match=r"A has several conditions: reference, 1-2 .*--a condition=none"):
         paired.test(wider, wider)
+    both = scored[0] + scored[0].with_columns(task="parsing")
+    with pytest.raises(RequestError, match=r"B: .*several tasks: pos, parsing .*another --b, such as task=pos"):
+        paired.test(scored[0], both)
+    assert len(paired.test(scored[0], both, where_b={"task": "pos"})) == len(paired.test(scored[0], scored[0]))
     with pytest.raises(RequestError, match="A and B have no test corpus and metric in common"):
         paired.test(scored[0], wider, where_b={"condition": "none", "target": "fr"})
     with pytest.raises(RequestError, match="B selects no scores"):

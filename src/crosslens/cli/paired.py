@@ -11,8 +11,16 @@ HEADS = {"a": "A", "b": "B", "difference": "B − A"}
 @click.command("test")
 @click.argument("a")
 @click.argument("b")
-@click.option("--a", "where_a", multiple=True, metavar="KEY=VALUE", help="Records of A to select, e.g. condition=none.")
-@click.option("--b", "where_b", multiple=True, metavar="KEY=VALUE", help="Records of B to select, e.g. ablation=1-2.")
+@click.option(
+    "--a",
+    "where_a",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Records of A to select, e.g. condition=none; repeatable.",
+)
+@click.option(
+    "--b", "where_b", multiple=True, metavar="KEY=VALUE", help="Records of B to select, e.g. ablation=1-2; repeatable."
+)
 @click.option("--metric", metavar="NAME", help="Metric to test [default: all].")
 @json_option
 def command(
@@ -46,7 +54,8 @@ def command(
         for column in ("p", "q"):
             frame[column] = [_written(value) for value in frame[column]]
         frame.attrs["differences"] = ["B − A", "low", "high"]
-        print_table(frame, title=str(name), note=f"A: {a}\nB: {b}\n{_note(max(rows['seeds'].tolist()))}")
+        note = f"A: {', '.join((a, *where_a))}\nB: {', '.join((b, *where_b))}\n{_note(max(rows['seeds'].tolist()))}"
+        print_table(frame, title=str(name), note=note)
 
 
 def _written(p: float) -> str:

@@ -132,10 +132,14 @@ def _scores(results: Results, side: str) -> dict[tuple[str | None, ...], _Scores
     """
     if not len(results):
         raise RequestError(f"{side} selects no scores", hint="see the columns and values with `crosslens results PATH`")
-    models = cells(results, rows=("metric", "target", "corpus", "partner")).columns
+    option = side.lower()
+    try:
+        models = cells(results, rows=("metric", "target", "corpus", "partner")).columns
+    except RequestError as error:
+        hint = f"select one with another --{option}, such as task=pos (where_{option} in Python)"
+        raise RequestError(f"{side}: {error.message}", hint=hint) from None
     if len(models) > 1:
         labels = ", ".join(column.label for column in models)
-        option = side.lower()
         hint = f"select one with --{option} condition=none or ablation=1-2 (where_{option} in Python)"
         raise RequestError(f"{side} has several conditions: {labels}", hint=hint)
     scores: dict[tuple[str | None, ...], _Scores] = {}
