@@ -143,7 +143,7 @@ def test_sentences_of_the_language_are_counted_alone_and_beside_another_corpus()
         assert title == f"pos, accuracy, Wolof; {WHOLE}, on {records[0].corpus}"
         named = [(row.label, zip(table.head, row.cells, strict=True)) for row in rows]
         assert {label: {head: cell.value for head, cell in cells if cell.value} for label, cells in named} == expected
-        assert "0: that corpus alone" in table.caption
+        assert "0: the others alone" in table.caption
     drawn = learning_curve_figure(Results.of(records)).to_dict()
     x = drawn["concat"][0]["layer"][0]["encoding"]["x"]
     assert x["scale"] == {"type": "symlog", "constant": 25}  # a logarithm has no 0

@@ -78,6 +78,15 @@ def learning_curves(results: Results) -> list[Curve]:
     return [curve for key, curve in curves.items() if key[:5] in several]
 
 
+def curves_by_panel(curves: list[Curve]) -> dict[str, list[Curve]]:
+    """Curves by what they were tested on: ``pos, accuracy, Wolof; ud/wo_wtb:train, tested on ud/wo_wtb:test``."""
+    panels: dict[str, list[Curve]] = {}
+    for curve in curves:
+        title = f"{curve.task}, {curve.metric}, {language_name(curve.language)}; {curve.train}, on {curve.corpus}"
+        panels.setdefault(title, []).append(curve)
+    return panels
+
+
 def amounts(results: Results) -> list[Table]:
     """Scores by number of training sentences, one column per kind of model; one table, or none."""
     curves = learning_curves(results)
@@ -86,7 +95,7 @@ def amounts(results: Results) -> list[Table]:
     models = list(dict.fromkeys(curve.model for curve in curves))
     notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
-    for title, panel in _panels(curves).items():
+    for title, panel in curves_by_panel(curves).items():
         by_model = {curve.model: curve.by_amount for curve in panel}
         groups[title] = tuple(
             Row(
@@ -97,7 +106,7 @@ def amounts(results: Results) -> list[Table]:
         )
     caption = "Scores by number of training sentences, mean over seeds."
     if any(0 in curve.by_amount for curve in curves):
-        caption += " Those of a corpus that others are trained beside are not counted; 0: that corpus alone."
+        caption += " Of joined corpora, the one that varies is counted; 0: the others alone."
     return [Table("learning-curves", caption, tuple(models), groups, tuple(notes.texts))]
 
 
@@ -110,7 +119,7 @@ def learning_curve_figure(results: Results) -> Chart:
     scale = alt.Scale(domain=models, range=list(COLOURS))
     legend = alt.Legend(orient="bottom", symbolOpacity=1, labelLimit=320)
     charts = []
-    for title, panel in _panels(curves).items():
+    for title, panel in curves_by_panel(curves).items():
         rows = [
             {"model": curve.model, "sentences": amount, "score": cell.mean}
             for curve in panel
@@ -127,15 +136,6 @@ def learning_curve_figure(results: Results) -> Chart:
         points = base.mark_point(filled=True, size=40, opacity=1).encode(shape)
         charts.append((base.mark_line(strokeWidth=2) + points).properties(width=165, height=140))
     return styled(alt.concat(*charts, columns=3))
-
-
-def _panels(curves: list[Curve]) -> dict[str, list[Curve]]:
-    """Curves by what they were tested on: ``pos, accuracy, Wolof; ud/wo_wtb:train, tested on ud/wo_wtb:test``."""
-    panels: dict[str, list[Curve]] = {}
-    for curve in curves:
-        title = f"{curve.task}, {curve.metric}, {language_name(curve.language)}; {curve.train}, on {curve.corpus}"
-        panels.setdefault(title, []).append(curve)
-    return panels
 
 
 def _axis(amounts: list[int]) -> alt.X:
