@@ -153,7 +153,7 @@ def test_sentences_of_the_language_are_counted_alone_and_beside_another_corpus()
 def test_the_part_that_varies_is_counted_wherever_it_stands():
     records = [wolof(60.0 + few, f"{WHOLE}[:{few}]+{ENGLISH}", sentences=500 + few) for few in (5, 20)]
     (curve,) = learning_curves(Results.of(records))
-    assert (curve.train, curve.model) == (WHOLE, f"encoder, beside {ENGLISH}")
+    assert (curve.train, curve.label) == (WHOLE, f"encoder, beside {ENGLISH}")
     assert {amount: cell.mean for amount, cell in curve.by_amount.items()} == {5: 65.0, 20: 80.0}
 
 

@@ -27,7 +27,8 @@ class Curve:
         language: the language evaluated on.
         train: the training corpus that varies in size, without slice and limit.
         corpus: what was evaluated on.
-        model: name of the kind of model, and of the corpora that it was trained on besides.
+        model: name of the kind of model.
+        beside: the corpora that it was trained on besides; "" if there are none.
         by_amount: number of training sentences of ``train`` -> score; 0 is the score without it.
     """
 
@@ -37,7 +38,13 @@ class Curve:
     train: str
     corpus: str
     model: str
+    beside: str
     by_amount: dict[int, cells.Cell]
+
+    @property
+    def label(self) -> str:
+        """The kind of model, with what it was trained on besides."""
+        return f"{self.model}, beside {self.beside}" if self.beside else self.model
 
 
 def learning_curves(results: Results) -> list[Curve]:
@@ -61,17 +68,11 @@ def learning_curves(results: Results) -> list[Curve]:
         part = parts[score.train]
         panel = (score.task, score.metric, score.target or "?", part.corpus, score.corpus)
         version = score.train.partition(LIMIT)[0]
-        beside = f"beside {part.beside}" if part.beside else ""
-        model = ", ".join(filter(None, (score.model, beside, version if names[version] != version else "")))
-        key = (*panel, model)
+        key = (*panel, score.model if names[version] == version else f"{score.model}, {version}", part.beside)
         if key in curves and part.amount in curves[key].by_amount:  # another part of the corpus, as large
-            key = (*panel, f"{score.model}, {score.train}")
-        points = {part.amount: score.score}
-        if (
-            0 in part.amounts
-            and (alone := (score.task, score.metric, score.model, score.corpus, part.beside)) in without
-        ):
-            points[0] = without[alone]
+            key = (*panel, f"{score.model}, {score.train}", "")
+        alone = without.get((score.task, score.metric, score.model, score.corpus, part.beside))
+        points = {part.amount: score.score} | ({} if alone is None else {0: alone})
         curves.setdefault(key, Curve(*key, {})).by_amount.update(points)
         of_model.setdefault((*panel, score.model, part.beside), set()).update(points)
     several = {key[:5] for key, of_one in of_model.items() if len(of_one) > 1}
@@ -92,11 +93,11 @@ def amounts(results: Results) -> list[Table]:
     curves = learning_curves(results)
     if not curves:
         return []
-    models = list(dict.fromkeys(curve.model for curve in curves))
+    models = list(dict.fromkeys(curve.label for curve in curves))
     notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
     for title, panel in curves_by_panel(curves).items():
-        by_model = {curve.model: curve.by_amount for curve in panel}
+        by_model = {curve.label: curve.by_amount for curve in panel}
         groups[title] = tuple(
             Row(
                 f"{amount:,}",
@@ -115,13 +116,13 @@ def learning_curve_figure(results: Results) -> Chart:
     curves = learning_curves(results)
     if not curves:
         raise RequestError("these results contain no models trained on several amounts of data")
-    models = list(dict.fromkeys(curve.model for curve in curves))
+    models = list(dict.fromkeys(curve.label for curve in curves))
     scale = alt.Scale(domain=models, range=list(COLOURS))
     legend = alt.Legend(orient="bottom", symbolOpacity=1, labelLimit=320)
     charts = []
     for title, panel in curves_by_panel(curves).items():
         rows = [
-            {"model": curve.model, "sentences": amount, "score": cell.mean}
+            {"model": curve.label, "sentences": amount, "score": cell.mean}
             for curve in panel
             for amount, cell in sorted(curve.by_amount.items())
         ]

@@ -48,7 +48,7 @@ def _panel(title: str, curves: Sequence[Curve], tasks: Sequence[str | None]) -> 
         "labels": [f"{amount:,}" for amount in amounts],
         "lines": [
             {
-                "name": curve.model,
+                "name": curve.label,
                 "values": [curve.by_amount[amount].mean if amount in curve.by_amount else None for amount in amounts],
             }
             for curve in curves
