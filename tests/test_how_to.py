@@ -122,10 +122,9 @@ def _add_corpora(release: MockRelease, folder: Path) -> None:
     tatoeba.mkdir()
     for name in ("tatoeba.fra-eng.fra", "tatoeba.fra-eng.eng"):
         (tatoeba / name).write_text("".join(f"sentence {number}\n" for number in range(30)), "utf-8")
-    (small,) = [
-        text for text in re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), flags=re.S) if "steps:" in text
-    ]
-    (folder / "small.yaml").write_text(small, "utf-8")
+    for study in re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), flags=re.S):
+        name = re.match(r"name: (\S+)", study)
+        (folder / f"{name[1] if name else 'small'}.yaml").write_text(study, "utf-8")
 
 
 def _vectors(release: MockRelease, language: str) -> str:

@@ -117,9 +117,63 @@ def test_two_versions_of_a_corpus_are_two_models():
     assert of_slices.head == ("encoder", *(f"encoder, {WHOLE}[:50] ({digest * 8})" for digest in "cd"))
 
 
-def test_slices_of_joined_corpora_leave_as_many_sentences_as_all_of_them_have():
-    records = [wolof(60.0 + few, f"ud/en_ewt:train[:500]+{WHOLE}[{few}:{3 * few}]") for few in (5, 20)]
-    unknown = [wolof(90.0, f"ud/en_ewt:train+{WHOLE}[:{few}]") for few in (5, 20)]
-    (curve,) = learning_curves(Results.of([*records, *unknown]))
-    assert curve.train == f"ud/en_ewt:train[:500]+{WHOLE}"
-    assert {amount: cell.mean for amount, cell in curve.by_amount.items()} == {510: 65.0, 540: 80.0}
+ENGLISH = "ud/en_ewt:train[:500]"
+
+
+def test_sentences_of_the_language_are_counted_alone_and_beside_another_corpus():
+    """Beside English, English alone is the point at 0; the order of the records does not matter."""
+    records = [
+        wolof(52.0, ENGLISH, sentences=500),
+        wolof(60.0, f"{WHOLE}[:25]", sentences=25),
+        wolof(79.0, f"{ENGLISH}+{WHOLE}[:25]", sentences=525),
+        wolof(86.0, f"{ENGLISH}+{WHOLE}[20:120]"),  # its slices say how many
+        wolof(90.0, f"{ENGLISH}+{WHOLE}", sentences=1688),
+        wolof(40.0, ENGLISH, "bilstm", sentences=500),
+        wolof(70.0, f"{ENGLISH}+{WHOLE}[:25]", "bilstm", sentences=525),
+    ]
+    expected = {
+        "0": {f"encoder, beside {ENGLISH}": 52.0, f"BiLSTM, beside {ENGLISH}": 40.0},
+        "25": {"encoder": 60.0, f"encoder, beside {ENGLISH}": 79.0, f"BiLSTM, beside {ENGLISH}": 70.0},
+        "100": {f"encoder, beside {ENGLISH}": 86.0},
+        "1,188": {f"encoder, beside {ENGLISH}": 90.0},
+    }
+    for ordered in (records, records[::-1]):
+        (table,) = amounts(Results.of(ordered))
+        ((title, rows),) = table.groups.items()
+        assert title == f"pos, accuracy, Wolof; {WHOLE}, on {records[0].corpus}"
+        named = [(row.label, zip(table.head, row.cells, strict=True)) for row in rows]
+        assert {label: {head: cell.value for head, cell in cells if cell.value} for label, cells in named} == expected
+        assert "0: the others alone" in table.caption
+    drawn = learning_curve_figure(Results.of(records)).to_dict()
+    x = drawn["concat"][0]["layer"][0]["encoding"]["x"]
+    assert x["scale"] == {"type": "symlog", "constant": 25}  # a logarithm has no 0
+    assert 0 in x["axis"]["values"]
+
+
+def test_the_part_that_varies_is_counted_wherever_it_stands():
+    records = [wolof(60.0 + few, f"{WHOLE}[:{few}]+{ENGLISH}", sentences=500 + few) for few in (5, 20)]
+    (curve,) = learning_curves(Results.of(records))
+    assert (curve.train, curve.label) == (WHOLE, f"encoder, beside {ENGLISH}")
+    assert {amount: cell.mean for amount, cell in curve.by_amount.items()} == {5: 65.0, 20: 80.0}
+
+
+def test_joined_corpora_of_unknown_parts_vary_as_a_whole():
+    """A slice is longer than its corpus, or all parts were limited together."""
+    records = [
+        wolof(80.0, f"ud/en_ewt:train+{WHOLE}[:900]", sentences=800),
+        wolof(70.0, f"ud/en_ewt:train+{WHOLE}", sentences=300, settings="limit=300"),
+        wolof(90.0, f"ud/en_ewt:train+{WHOLE}[:20]"),  # whose number is unknown
+    ]
+    (curve,) = learning_curves(Results.of(records))
+    assert curve.train == f"ud/en_ewt:train+{WHOLE}"
+    assert {amount: cell.mean for amount, cell in curve.by_amount.items()} == {300: 70.0, 800: 80.0}
+
+
+def test_a_slice_longer_than_its_corpus_has_what_the_other_corpus_leaves():
+    records = [
+        wolof(52.0, ENGLISH, sentences=480),
+        wolof(70.0, f"{ENGLISH}+{WHOLE}[:20]", sentences=500),
+        wolof(80.0, f"{ENGLISH}+{WHOLE}[:90]", sentences=540),
+    ]
+    (curve,) = learning_curves(Results.of(records))
+    assert {amount: cell.mean for amount, cell in curve.by_amount.items()} == {0: 52.0, 20: 70.0, 60: 80.0}

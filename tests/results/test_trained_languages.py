@@ -68,7 +68,7 @@ def test_joined_training_data_are_a_column_of_their_own(results):
     assert columns == {
         "in-language": (92.0, 85.0, None),
         "zero-shot from en": (92.0, None, 65.0),
-        "zero-shot from en+wo": (90.0, 80.0, 70.0),
+        "trained on en+wo": (90.0, 80.0, 70.0),
     }
 
 

@@ -75,8 +75,9 @@ class _Column:
 
     @property
     def panel(self) -> str:
-        """Title of the panel of its setting."""
-        return f"{self.setting} from {self.source}" if self.source else self.setting
+        """Title of the panel of its setting; joined training data have languages of which none is zero-shot."""
+        setting = "trained on" if len(trained_languages(self.source)) > 1 else f"{self.setting} from"
+        return f"{setting} {self.source}" if self.source else self.setting
 
     @property
     def as_published(self) -> str:
@@ -225,6 +226,8 @@ def _tables(
         f"{task}, {metric}: scores by training data. The mean is over the languages of a setting, without the source"
         " language of zero-shot transfer."
     )
+    if any(len(trained_languages(column.source)) > 1 for column in columns):
+        caption += " Means of joined training data are without their languages."
     if distances:
         caption += (
             " The word-order distance is the mean difference in how often dependents precede their heads (Ahmad et al."

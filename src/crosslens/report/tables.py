@@ -8,7 +8,7 @@ from functools import partial
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_ranking
 from crosslens.report.blocks import column_head, on_one_layer, score_head, scores_of
-from crosslens.report.conditions.comparison import Comparison, comparisons
+from crosslens.report.conditions.comparison import Comparison, comparisons, one_head_each
 from crosslens.report.conditions.dose_response import dose_response
 from crosslens.report.conditions.heads import heads
 from crosslens.report.conditions.interventions import before_training, interventions
@@ -179,7 +179,7 @@ def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
     Returns:
         One table, or none where there are no scores.
     """
-    blocks = list(comparisons(results))
+    blocks = one_head_each(comparisons(results))
     if not blocks:
         return []
     head = tuple(dict.fromkeys(score_head(column) for block in blocks for column in block.scores.columns))
@@ -258,6 +258,7 @@ def _table(
     beside: Paper | None,
     significance: Significance | None = None,
 ) -> Table:
+    blocks = one_head_each(blocks)
     head = tuple(
         dict.fromkeys(column_head(block.scores, column) for block in blocks for column in block.scores.columns)
     )

@@ -173,6 +173,11 @@ class Cells:
         rows = {row for (row, _), cell in values.items() if cell.by_seed}
         return Cells(tuple(row for row in self.rows if row in rows), tuple(columns), values)
 
+    def renamed(self, columns: Mapping[Any, Any]) -> "Cells":
+        """Give columns other heads."""
+        values = {(row, columns[column]): cell for (row, column), cell in self.values.items()}
+        return Cells(self.rows, tuple(columns[column] for column in self.columns), values)
+
     def compared(self) -> "Cells":
         """Replace every condition by its difference to the reference of its variant, if there is one."""
         values = {}

@@ -193,3 +193,23 @@ def test_translations_are_those_of_pretrained_references():
     of_one_pair = [replace(record, seed=1 + record.layer) for record in records if record.target == "fr"]
     of_other_seeds = [replace(record, seed=3) for record in records if record.target == "de"]
     assert findings(Results.of([*of_one_pair, *of_other_seeds])) == []  # no layer has the seeds of both
+
+
+def test_what_sentences_of_the_language_add_is_a_difference_within_seeds():
+    def scores(train, *values):
+        return [score("fr", value, seed=seed, train=train) for seed, value in enumerate(values, start=1)]
+
+    english, french = "ud/en_ewt:train[:500]", "ud/fr_gsd:train"
+    alone = scores(english, 50.0, 60.0, 70.0)
+    few = scores(f"{english}+{french}[:20]", 61.0, 69.0, 80.0)
+    more = scores(f"{english}+{french}[:90]", 80.0, 90.0)
+    (text,) = findings(Results.of([*alone, *few, *more]))
+    half = 4.302652729911275 / 3**0.5  # Student's t with two degrees of freedom; 11, 9 and 10 deviate by 1
+    assert text == (
+        f"POS tagging in French (ud/fr): training on sentences of {french} beside {english} changes accuracy"
+        f" by +10.0 ± {half:.1f} with 20, +30.0 ± 0.0 with 90 (2 seeds) from 60.0 with none (3 seeds; ± is half the"
+        " width of the 95 % confidence interval over seeds)."
+    )
+    (text,) = findings(Results.of([*alone[:1], *few[:1]]))
+    assert text.endswith("changes accuracy by +11.0 with 20 from 50.0 with none (1 seed).")
+    assert findings(Results.of([*alone[:1], *few[1:]])) == []  # no seed has both

@@ -50,6 +50,7 @@ class Comparison:
         short: short name of the encoder, different from those of others.
         model: the same if there are several encoders; "" otherwise.
         label: the split, if there are several, and the variant in one of several.
+        variant: what else than conditions tells these models from others, if columns do not say so.
         scores: one row per corpus, one column per condition.
         compared: differences to the reference.
         models: training data and selection rules of each column.
@@ -73,21 +74,35 @@ class Comparison:
     cross: tuple[Key, ...]
     languages: Callable[[str | None, str], str]
     records: Results
+    variant: str = ""
 
     def by_variant(self) -> "list[Comparison]":
-        """Split models by what else tells them apart than conditions, such as recipes; the label names it."""
+        """Split models by what else tells them apart than conditions, such as recipes: labels name it, not columns."""
         variants = dict.fromkeys(column.variant for column in self.scores.columns)
         return [self] if len(variants) < 2 else [self._of(variant) for variant in variants]
 
     def _of(self, variant: str) -> "Comparison":
-        columns = [column for column in self.scores.columns if column.variant == variant]
-        scores = self.scores.only(columns)
+        columns = {column: replace(column, variant="") for column in self.scores.columns if column.variant == variant}
+        scores, compared = (table.only(list(columns)).renamed(columns) for table in (self.scores, self.compared))
         same, cross = (tuple(key for key in keys if key in scores.rows) for keys in (self.same, self.cross))
-        label = ", ".join(filter(None, (self.label, variant)))
-        compared = self.compared.only(columns)
         placed = columns_of(disambiguated(self.records))
         records = self.records.where(np.array([column in columns for column in placed.values], bool)[placed.codes])
-        return replace(self, label=label, scores=scores, compared=compared, same=same, cross=cross, records=records)
+        return replace(
+            self,
+            label=", ".join(filter(None, (self.label, variant))),
+            variant=variant,
+            scores=scores,
+            compared=compared,
+            models={columns[column]: models for column, models in self.models.items() if column in columns},
+            same=same,
+            cross=cross,
+            records=records,
+        )
+
+    @property
+    def names_training_data(self) -> bool:
+        """Whether columns name the corpora that their models were trained on."""
+        return any(train and train in column.variant for column, of in self.models.items() for train in of.trains)
 
     @property
     def title(self) -> str:
@@ -149,7 +164,8 @@ class Comparison:
         The models vary in their training corpus at most, and a bilingual encoder was pretrained on the target.
         """
         target, _, partner = key
-        one_recipe = not column.variant or column.variant in self.models[column].trains
+        variant = self.variant or column.variant
+        one_recipe = not variant or variant in self.models[column].trains
         return one_recipe and partner in (None, target)
 
     def interval(
@@ -212,6 +228,14 @@ def comparisons(results: Results) -> list[Comparison]:
         )
         compared.append(comparison)
     return compared
+
+
+def one_head_each(blocks: Sequence[Comparison]) -> list[Comparison]:
+    """Split comparisons whose columns name training corpora that others lack: each would leave their columns empty."""
+    variants = {frozenset(column.variant for column in block.scores.columns) for block in blocks}
+    if len(variants) == 1:
+        return list(blocks)
+    return [part for block in blocks for part in (block.by_variant() if block.names_training_data else [block])]
 
 
 def profile_intervals(

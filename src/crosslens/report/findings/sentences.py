@@ -1,16 +1,20 @@
 """Findings as paragraphs: effects of re-initialised layers, correlations with the transfer gap, and similarity."""
 
+from contextlib import suppress
+
 from crosslens.data.corpus import trained_languages
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.formatting import counted, plain, signed
 from crosslens.report.findings.conclusions import conclusions, layer_names
 from crosslens.report.findings.effects import Change, Effect, Estimate, effects
-from crosslens.results.cells import cells, condition_of, encoders_apart
+from crosslens.report.learning_curves import Curve, learning_curves
+from crosslens.results.cells import EMPTY, Cell, cells, condition_of, encoders_apart
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import Correlated, correlations
 from crosslens.tasks import titles
+from crosslens.unseen.typology import language_name
 
 
 def describe(effect: Effect) -> list[str]:
@@ -120,7 +124,39 @@ def findings(results: Results) -> list[str]:
         for task in dict.fromkeys(effect.task for effect in here):
             models = records.filter(source=source, encoder=encoder, task=[task, None])
             paragraphs += [head + text for text in describe_correlations(models)]
-    return paragraphs + describe_similarity(results)
+    return paragraphs + describe_amounts(results) + describe_similarity(results)
+
+
+def describe_amounts(results: Results) -> list[str]:
+    """Say what sentences of one corpus add to models that are also trained on another, a paragraph per test corpus."""
+    with suppress(RequestError):  # records that contradict one another, which the tables report
+        return list(filter(None, map(_amounts_text, learning_curves(results))))
+    return []
+
+
+def _amounts_text(curve: Curve) -> str:
+    """The paragraph; "" where no seed has a score with and without sentences of the corpus."""
+    without = curve.by_amount.get(0, EMPTY)
+    over = _over_seeds(without)
+    gains = []
+    for amount, cell in sorted(curve.by_amount.items()):
+        change = cell.minus(without)
+        if amount and change.mean is not None:
+            fewer = f" ({_over_seeds(change)})" if _over_seeds(change) != over else ""
+            gains.append(f"{Estimate(tuple(change.by_seed.values()))} with {amount:,}{fewer}")
+    if not gains or without.mean is None:
+        return ""
+    spread = "; ± is half the width of the 95 % confidence interval over seeds" if len(without.by_seed) > 1 else ""
+    models = "" if curve.model == "encoder" else f", {curve.model}"
+    return (
+        f"{task_name(curve.task)} in {language_name(curve.language)} ({curve.corpus}{models}): training on sentences of"
+        f" {curve.train} beside {curve.beside} changes {titles.metric_name(curve.metric)} by {', '.join(gains)} from"
+        f" {plain(without.mean)} with none ({over}{spread})."
+    )
+
+
+def _over_seeds(cell: Cell) -> str:
+    return counted(len(cell.by_seed), "seed", "seeds")
 
 
 def describe_similarity(results: Results) -> list[str]:

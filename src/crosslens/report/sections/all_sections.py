@@ -7,6 +7,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import Block
 from crosslens.report.conditions.interventions import before_training
 from crosslens.report.layers.layer_by_layer import layer_by_layer
+from crosslens.report.sections.amount_curves import amount_curves
 from crosslens.report.sections.heat_table import heat_table
 from crosslens.report.sections.layer_curves import layer_curves
 from crosslens.report.sections.overlap_scatter import overlap_scatter
@@ -26,11 +27,13 @@ def all_sections(results: Results, blocks: Sequence[Block], *, typology: Table |
         typology: from `crosslens.report.typology.typology_table`.
     """
     unchanged = before_training(results)
+    tasks = [block.task for block in blocks]
     return [
         *_layers_of_two_encoders(unchanged),
         *treatment_profiles(results, blocks),
+        *amount_curves(unchanged, tasks),
         *overlap_scatter(unchanged, blocks),
-        *layer_curves(unchanged, [block.task for block in blocks]),
+        *layer_curves(unchanged, tasks),
         *([] if typology is None else [heat_table(typology, "Easy, intermediate and hard languages")]),
     ]
 

@@ -37,7 +37,13 @@ def treatment_profiles(results: Results, blocks: Sequence[Block]) -> list[Sectio
                 effects = treatment_effects(compared)
                 if any(effect.treatment != RE_INITIALISED for effect in effects):
                     panels += [_panel(effect, compared, tables) for effect in effects]
-    about = {"axis": "change, points", "across": "treated layers (0: embeddings)", "alone": True, "views": []}
+    about = {
+        "axis": "change, points",
+        "across": "treated layers (0: embeddings)",
+        "each": "layers",
+        "alone": True,
+        "views": [],
+    }
     kinds = {"kinds": [SAME, ZERO_SHOT], "styles": [0, 0]}
     return (
         [Section("interventions", "Freezing and interventions", NOTE, "curves", panels, about | kinds)]

@@ -11,7 +11,7 @@ const keyOf = (names, kinds, section) => [
 const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50];
 const scaleOf = (lines) => ticks(lines.flatMap((line) => [...line.values, ...(line.low ?? []), ...(line.high ?? [])]).filter((value) => value !== null && value !== undefined), STEPS, 0.05);
 const multiple = (section, panel, W, scale, numberOf) => {
-  const words = (line, i) => `${[line.name, line.kind].filter(Boolean).join(", ")}, layers ${panel.labels[i]}: ${written(line.values[i], 1, section.alone)}`;
+  const words = (line, i) => `${[line.name, line.kind].filter(Boolean).join(", ")}, ${section.each} ${panel.labels[i]}: ${written(line.values[i], 1, section.alone)}`;
   const lines = [...panel.lines].filter((line) => line.mark !== "target" || isKept(line.language)).sort((a, b) => isChosen(a.language) * (a.mark === "target") - isChosen(b.language) * (b.mark === "target"));
   lines.sort((a, b) => (b.mark === "target") - (a.mark === "target")); // means above targets
   return lineChart({ label: `${at(section.name).querySelector("h2").textContent}, ${panel.title}`, W, H: W > 500 ? 260 : 190, scale, digits: scale[1] - scale[0] < 0.1 ? 2 : scale[1] - scale[0] < 1 ? 1 : 0, sign: section.alone,

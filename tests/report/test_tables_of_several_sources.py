@@ -1,0 +1,84 @@
+"""Tables of several sources: the training corpora of one are rows, not columns that all others leave empty."""
+
+from dataclasses import replace
+
+import pytest
+
+from crosslens.report.supervision import supervision
+from crosslens.report.tables import by_target, layer_deltas, layer_sets
+from crosslens.results.record import Results
+from made_results import score
+
+ENGLISH, WOLOF = "ud/en_ewt:train[:300]", "ud/wo_wtb:train"
+
+
+def made(source, train, target, value, layers=None):
+    return replace(score(target, value, layers, train=train), source=source)
+
+
+def scores(source, train, points, layers=None):
+    return [made(source, train, target, value, layers) for target, value in points.items()]
+
+
+RECORDS = [
+    *scores("en", ENGLISH, {"en": 94.0, "wo": 52.0}),
+    *scores("en", ENGLISH, {"en": 90.0, "wo": 40.0}, "1-2"),
+    *scores("en+wo", f"{ENGLISH}+{WOLOF}[:25]", {"en": 95.0, "wo": 79.0}),
+    *scores("en+wo", f"{ENGLISH}+{WOLOF}[:100]", {"en": 96.0, "wo": 85.0}),
+    *scores("en+wo", f"{ENGLISH}+{WOLOF}[:100]", {"en": 93.0, "wo": 83.0}, "1-2"),
+]
+
+
+@pytest.mark.parametrize("make", [layer_deltas, by_target])
+def test_every_condition_has_one_column(make):
+    (table,) = make(Results.of(RECORDS))
+    assert table.head == ("Ref", "Δ 1-2")
+    shown = {
+        (title.removeprefix("pos, accuracy"), row.label.split(",")[0]): [cell.value for cell in row.cells]
+        for title, rows in table.groups.items()
+        for row in rows
+        if row.kind == "plain"
+    }
+    expected = {
+        ("", "en – en"): [94.0, -4.0],
+        (f", {ENGLISH}+{WOLOF}[:25]", "en+wo – en"): [95.0, None],
+        (f", {ENGLISH}+{WOLOF}[:25]", "en+wo – wo"): [79.0, None],
+        (f", {ENGLISH}+{WOLOF}[:100]", "en+wo – en"): [96.0, -3.0],
+        (f", {ENGLISH}+{WOLOF}[:100]", "en+wo – wo"): [85.0, -2.0],
+    }
+    assert shown == expected | ({("", "en – wo"): [52.0, -12.0]} if make is by_target else {})
+
+
+def test_rows_of_absolute_scores_name_the_training_corpus():
+    (table,) = layer_sets(Results.of(RECORDS))
+    assert table.head == ("Ref", "1-2")
+    rows = {row.label: [cell.value for cell in row.cells] for row in table.groups["pos, accuracy, source en+wo"]}
+    assert rows == {
+        f"en {ENGLISH}+{WOLOF}[:25]": [95.0, None],
+        f"wo {ENGLISH}+{WOLOF}[:25]": [79.0, None],
+        f"en {ENGLISH}+{WOLOF}[:100]": [96.0, 93.0],
+        f"wo {ENGLISH}+{WOLOF}[:100]": [85.0, 83.0],
+    }
+
+
+def test_training_corpora_that_all_sources_have_stay_side_by_side():
+    """Two recipes of every source, for instance, are compared within a row."""
+    both = [replace(each, recipe=recipe) for each in RECORDS[:2] for recipe in ("long", "short")]
+    both += [replace(each, source="de") for each in both]
+    (table,) = layer_deltas(Results.of(both))
+    assert table.head == ("reference, long", "reference, short")
+    (one,) = layer_deltas(Results.of([replace(each, train=f"{each.train}{n}") for each in RECORDS[:2] for n in "12"]))
+    assert one.head == (f"reference, {ENGLISH}1", f"reference, {ENGLISH}2")
+
+
+def test_settings_that_one_source_has_stay_side_by_side():
+    gold = replace(RECORDS[0], settings="tags=gold")
+    (table,) = layer_deltas(Results.of([RECORDS[0], gold, replace(RECORDS[0], source="de")]))
+    assert set(table.head) == {"Ref", "reference, tags=gold"}
+
+
+def test_joined_training_data_are_not_called_zero_shot():
+    across, _ = supervision(Results.of(RECORDS))
+    joined = [f"trained on en+wo, {ENGLISH}+{WOLOF}[:{few}]" for few in (25, 100)]
+    assert across.head == ("in-language", "zero-shot from en", *joined)
+    assert "Means of joined training data are without their languages" in across.caption
