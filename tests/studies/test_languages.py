@@ -26,7 +26,7 @@ def test_sentences_are_summed_by_language(treebanks):
     pud = len(load_corpus("ud/en_pud", data=treebanks))
     pairs = len(load_corpus("xnli/fr", data=treebanks))
     assert count_by_language(Data.model_validate({"tasks": tasks}), folder=str(treebanks)) == {
-        "de": {"pos": f"{MISSING} + 0"},
+        "de": {"pos": MISSING},  # its tests match nothing, so nobody knows
         "en": {"pos": f"4 + {2 + pud}"},
         "fr": {"pos": MISSING, "nli": str(pairs)},
         "ru": {"pos": MISSING},

@@ -44,13 +44,17 @@ def count_by_language(data: Data, *, folder: str | None = None) -> Counts:
         trained = (source.train for source in sources.values() if source.translated_from is None)
         trains = [part for name in trained for part in split_joined(name)]
         for part, patterns in (("train", trains), ("test", tests)):
-            names = dict.fromkeys(name for pattern in patterns for name in _matches(pattern, folder))
+            matches = [_matches(pattern, folder) for pattern in patterns]
+            names = dict.fromkeys(name for of_pattern in matches for name in of_pattern)
             sized = dict(_size(name, part, folder) for name in names)  # a corpus that has several names once
             for (_, language), size in sized.items():
                 if language is not None:
                     row = sizes.setdefault(language, {}).setdefault(task, _Sizes())
                     total = getattr(row, part)
                     setattr(row, part, None if size is None or total is None else total + size)
+            if not all(matches):  # nobody knows which languages are missing
+                for row in (of_task[task] for of_task in sizes.values() if task in of_task):
+                    setattr(row, part, getattr(row, part) or None)
     return {language: {task: row.text for task, row in sizes[language].items()} for language in sorted(sizes)}
 
 
