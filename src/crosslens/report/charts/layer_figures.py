@@ -102,7 +102,7 @@ def similarity_by_pair(lines: Sequence[Line]) -> Chart:
     if not shown:
         raise RequestError("these results contain no similarity of translations")
     maps = []
-    for text in dict.fromkeys(state.text for _, state in shown):
+    for text in dict.fromkeys(state.described for _, state in shown):
         rows = [
             {
                 "pair": f"{line.group}, {state.encoder}" if state.encoder else line.group,
@@ -111,7 +111,7 @@ def similarity_by_pair(lines: Sequence[Line]) -> Chart:
             }
             for line, state in shown
             for layer, cell in line.by_layer.items()
-            if state.text == text and cell.mean is not None
+            if state.described == text and cell.mean is not None
         ]
         maps.append(
             heat_map(
