@@ -123,7 +123,7 @@ def _similarities(results: Results, measure: str) -> dict[str, float]:
             tables[encoder] = pair_cells(block)
         except RequestError:  # measured in several ways
             continue
-        measured.append(set(block.columns.together(*PAIR, "corpus", "settings").values))
+        measured.append(set(block.columns.together(*PAIR, "corpus", "corpus_digest", "settings").values))
     alike = {row[: len(PAIR)] for row in set.intersection(*measured)} if measured else set()
     shared = alike.intersection(*(table.rows for table in tables.values()))
     means = {}
