@@ -8,7 +8,7 @@ from crosslens.report.tables import all_tables
 from crosslens.results.encoder_overlay import encoder_profiles, profiles_by_kind
 from crosslens.results.layer_profile import SAME, ZERO_SHOT
 from crosslens.results.record import Results
-from made_records import score
+from made_records import in_bfloat16, score
 
 LOSSES = {
     "deep": (12, {"none": 0, "1-2": 12, "3-4": 6, "11-12": 1, "1-12": 30, "0-12": 40, "0-2": 20}),
@@ -118,6 +118,20 @@ def test_models_of_another_recipe_are_drawn_apart_or_named():
     assert {kind: [each.name for each in of] for kind, of in several.items()} == {"limit=200": ["deep", "flat"]}
     drawn = {row["encoder"] for row in (small + flat).plot().to_dict()["datasets"].popitem()[1]}
     assert drawn == {"deep, limit=100", "flat, limit=200"}
+
+
+def test_an_encoder_in_two_precisions_has_two_profiles():
+    """It loses 5 points more in bfloat16; the other encoder was used in float32 only."""
+    both = of_encoders(seeds=(1,))
+    deep, flat = (both.filter(encoder=name) for name in LOSSES)
+    results = both + Results.of(in_bfloat16(each, lost=5.0) for each in deep)
+    lowest = {key[0]: point["value"] for key, point in points(results).items() if key[1] == ZERO_SHOT and key[2] < 0.09}
+    assert lowest == pytest.approx({"deep": -18.0, "deep, precision=bfloat16": -23.0, "flat": -13.5})
+    drawn = {row["encoder"] for row in results.plot().to_dict()["datasets"].popitem()[1]}
+    assert drawn == lowest.keys()
+    alone = Results.of(map(in_bfloat16, deep)) + flat
+    assert {key[0] for key in points(alone)} == {"deep, precision=bfloat16", "flat"}
+    assert {key[0] for key in points(Results.of(map(in_bfloat16, both)))} == LOSSES.keys()  # in the same precision
 
 
 def test_encoders_without_a_kind_of_models_in_common_are_refused():
