@@ -9,7 +9,7 @@ import pytest
 from crosslens.encoders.condition import Condition
 from crosslens.report.papers import find_paper, read_published
 from crosslens.report.papers.conneau2020 import FACTORS
-from crosslens.report.significance import read_significance
+from crosslens.report.significance import read_significance, significance_of
 from crosslens.report.supervision import supervision
 from crosslens.report.tables import by_target, layer_deltas
 from crosslens.results.pivot import CROSS, SAME, UNKNOWN, parts_of, score_cells, score_table
@@ -87,6 +87,33 @@ def marked(tmp_path, **tested):
 )
 def test_a_difference_is_marked_by_q_and_never_by_p(tmp_path, p, q, expected):
     assert marked(tmp_path, p=p, q=q) is expected
+
+
+def test_two_versions_of_a_corpus_have_intervals_of_their_own():
+    """The French file changed between two studies, or within one; the numbers are those of two corpora."""
+
+    def intervals(*names, **columns):
+        results = Results.of(
+            replace(
+                score("fr", value - seed / 9 - loss * (condition == REINIT), condition, corpus=name, seed=seed),
+                low=value - 9,
+                high=value + 9,
+                **{column: values[place] for column, values in columns.items()},
+            )
+            for place, (name, value, loss) in enumerate(zip(names, (80.0, 60.0), (20.0, 1.0), strict=True))
+            for condition in (Condition(), REINIT)
+            for seed in (1, 2, 3)
+        )
+        (table,) = by_target(results, significance=significance_of(results))
+        (rows,) = table.groups.values()
+        return [cell.interval for row in rows[:2] for cell in row.cells]
+
+    digests, studies = ("a" * 64, "b" * 64), ("one", "two")
+    own = intervals("one", "other")
+    assert all(own)
+    assert intervals("fr", "fr", corpus_digest=digests) == own
+    of_two = intervals("one", "other", study=studies)
+    assert intervals("fr", "fr", corpus_digest=digests, study=studies) == of_two
 
 
 def test_corpora_of_no_known_language_are_shown_and_in_no_mean():

@@ -12,6 +12,7 @@ import pyarrow as pa
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.cells import (
+    SHOWN,
     Cells,
     Column,
     Key,
@@ -282,7 +283,7 @@ def corpus_names(results: Results) -> dict[tuple, str | None]:
         of_pair = sizes[pair[:-1]]
         if corpus in cut:
             return f"{corpus} n={of_pair[digest]}"
-        return f"{corpus} ({digest[:8]})" if len(of_pair) > 1 else corpus
+        return f"{corpus} ({digest[:SHOWN]})" if len(of_pair) > 1 else corpus
 
     return {pair: name(*pair) for pair in results.columns.together(*SENTENCES).values}
 
