@@ -11,7 +11,7 @@ from crosslens.report.papers import find_paper, read_published
 from crosslens.report.papers.conneau2020 import FACTORS
 from crosslens.report.significance import read_significance, significance_of
 from crosslens.report.supervision import supervision
-from crosslens.report.tables import by_target, layer_deltas
+from crosslens.report.tables import by_target, layer_deltas, layer_sets
 from crosslens.results.pivot import CROSS, SAME, UNKNOWN, parts_of, score_cells, score_table
 from crosslens.results.record import Record, Results
 
@@ -184,3 +184,17 @@ def test_a_papers_models_are_differences_to_its_default():
         compared += setting != "Default" and value != reference
     assert compared > 20
     assert paper.find("ner", ["fr"], ["de"], Condition()) is None  # its models were trained on English
+
+
+def test_scores_over_fewer_seeds_than_others_say_so():
+    """Swedish has one seed of two; the mean excludes the other seed of French, which is another note."""
+    second = [replace(each, seed=2) for each in scores() if each.target != "sv"]
+    few = "over fewer seeds: 1 of 2"
+    excluded = "number of seeds excluded for lack of a score to compare with or average: 1"
+    expected = {"en – en": [None, None], "en – fr": [None, None], "en – sv": [few, few]}
+    for table in (*by_target(Results.of([*scores(), *second])), *layer_sets(Results.of([*scores(), *second]))):
+        (rows,) = table.groups.values()
+        said = {row.label: [cell.note and table.notes[cell.note - 1] for cell in row.cells] for row in rows}
+        means = {label: notes for label, notes in said.items() if "mean" in label}
+        assert list(means.values()) == ([[excluded, excluded]] if table.name != "layer-sets" else [])
+        assert [said[label] for label in said if label not in means] == list(expected.values())

@@ -9,7 +9,7 @@ from crosslens.corpora.catalogue import split_joined, split_slice
 from crosslens.data.corpus import JOIN
 from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
-from crosslens.report.table import Notes, Row, Table, cell_of
+from crosslens.report.table import Notes, Row, Table, cell_of, most_seeds
 from crosslens.results import cells
 from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.record import Results, concatenated
@@ -78,10 +78,14 @@ def amounts(results: Results) -> list[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
     for title, panel in _panels(curves).items():
         by_model = {curve.model: curve.by_amount for curve in panel}
+        most = most_seeds(cell for curve in panel for cell in curve.by_amount.values())
         groups[title] = tuple(
             Row(
                 f"{amount:,}",
-                tuple(cell_of(by_model.get(model, {}).get(amount, cells.EMPTY), "score", notes) for model in models),
+                tuple(
+                    cell_of(by_model.get(model, {}).get(amount, cells.EMPTY), "score", notes, most=most)
+                    for model in models
+                ),
             )
             for amount in sorted({amount for curve in panel for amount in curve.by_amount})
         )
@@ -106,7 +110,12 @@ def learning_curve_figure(results: Results) -> Chart:
         ]
         ticks = sorted({row["sentences"] for row in rows})
         axis = alt.Axis(values=_apart(ticks), format=",d", labelOverlap=False, grid=False)
-        base = alt.Chart(inline_data(rows), title=alt.Title(as_printed(title).split("; "), limit=260)).encode(
+        seeds = sorted({len(cell.by_seed) for curve in panel for cell in curve.by_amount.values() if cell.by_seed})
+        words = [
+            *as_printed(title).split("; "),
+            *([f"means over {seeds[0]} to {seeds[-1]} seeds"] if seeds[1:] else []),
+        ]
+        base = alt.Chart(inline_data(rows), title=alt.Title(words, limit=260)).encode(
             alt.X("sentences:Q", title="training sentences", scale=alt.Scale(type="log", nice=False), axis=axis),
             alt.Y("score:Q", title="score, points", scale=alt.Scale(zero=False)),
             alt.Color("model:N", sort=models, title=None, scale=scale, legend=legend),

@@ -70,6 +70,16 @@ def test_pairs_of_one_corpus_do_not_name_it():
     assert set(labels(similarity(Results.of(records))).values()) == {"pretrained"}
 
 
+def test_means_over_fewer_seeds_than_others_of_the_pair_say_so():
+    """An encoder without seeds has one record, and no fewer seeds than others."""
+    seeds = [("e", 1), ("e", 2), ("f", 1), ("g", None)]
+    records = [similar("cka", value / 10, encoder=encoder, seed=seed) for value, (encoder, seed) in enumerate(seeds)]
+    (table,) = similarity(Results.of(records))
+    notes = {row.label: row.cells[0].note for row in table.groups["en–fr"]}
+    assert notes == {"e: pretrained": None, "f: pretrained": 1, "g: pretrained": None}
+    assert table.notes == ("over fewer seeds: 1 of 2",)
+
+
 @pytest.mark.parametrize(("one", "other", "names"), WAYS)
 def test_retrieval_in_different_sentences_names_them(one, other, names):
     records = [

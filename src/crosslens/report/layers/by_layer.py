@@ -12,7 +12,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
 from crosslens.report.blocks import on_one_layer
-from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, most_seeds
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, SENTENCES, State, by_state, corpus_names, done_to
@@ -364,10 +364,14 @@ def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[T
     notes = Notes()
     averaged = over_directions(lines)
     groups: dict[str, tuple[Row, ...]] = {}
+    most: dict[str, int] = {}
+    for line in lines:
+        most[line.group] = max(most.get(line.group, 0), most_seeds(line.by_layer.values()))
     for line in lines:
         only = {layer: _only(directions) for layer, directions in line.directions.items()} if averaged else {}
         values = tuple(
-            cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes, note=only.get(layer)) for layer in ordered
+            cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes, note=only.get(layer), most=most[line.group])
+            for layer in ordered
         )
         row = Row(line.name, values, "beside" if line.baseline else "plain")
         groups[line.group] = (*groups.get(line.group, ()), row)
