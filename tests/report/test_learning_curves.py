@@ -135,6 +135,14 @@ def test_two_versions_of_a_corpus_are_two_models():
     assert of_slices.head == ("encoder", *(f"encoder, {WHOLE}[:50] ({digest * 8})" for digest in "cd"))
 
 
+def test_two_versions_of_a_test_corpus_have_panels_of_their_own():
+    """The encoder was tested on one version, the BiLSTM on another."""
+    records = [replace(each, corpus_digest="ab"[each.start == "bilstm"] * 64) for each in RECORDS]
+    (table,) = amounts(Results.of(records))
+    shown = {title.rpartition(" on ")[2]: [row.cells[1].value for row in rows] for title, rows in table.groups.items()}
+    assert shown == {"ud/wo_pud:test (aaaaaaaa)": [None] * 3, "ud/wo_pud:test (bbbbbbbb)": [72.0, 93.0]}
+
+
 def test_slices_of_joined_corpora_leave_as_many_sentences_as_all_of_them_have():
     records = [wolof(60.0 + few, f"ud/en_ewt:train[:500]+{WHOLE}[{few}:{3 * few}]") for few in (5, 20)]
     unknown = [wolof(90.0, f"ud/en_ewt:train+{WHOLE}[:{few}]") for few in (5, 20)]
