@@ -1,5 +1,7 @@
 """Several encoders in one layer profile, on one scale of depth and over the same corpora."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.errors import RequestError
@@ -63,6 +65,18 @@ def test_values_are_means_over_targets_and_seeds():
 def test_means_are_over_corpora_that_all_encoders_have():
     drawn = points(of_encoders(lacking={("flat", "de")}, seeds=(1,)))
     assert drawn["deep", ZERO_SHOT, round(1 / 12, 4)]["value"] == pytest.approx(-12.0)  # French alone
+    assert drawn["flat", ZERO_SHOT, round(0.5 / 6, 4)]["value"] == pytest.approx(-9.0)
+
+
+def test_two_versions_of_a_corpus_are_not_one_that_all_encoders_have():
+    """The German file changed between the encoders: means are over French alone."""
+    versions = {"deep": "a" * 64, "flat": "b" * 64}
+    changed = Results.of(
+        replace(each, corpus_digest=versions[each.encoder] if each.target == "de" else "c" * 64)
+        for each in of_encoders(seeds=(1,))
+    )
+    drawn = points(changed)
+    assert drawn["deep", ZERO_SHOT, round(1 / 12, 4)]["value"] == pytest.approx(-12.0)
     assert drawn["flat", ZERO_SHOT, round(0.5 / 6, 4)]["value"] == pytest.approx(-9.0)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
-from crosslens.results.cells import Cells, Column, Key, by_variant, encoders_apart, groups_of
+from crosslens.results.cells import Cells, Column, Key, by_variant, corpora_apart, encoders_apart, groups_of
 from crosslens.results.chart import COLOURS, SHAPES, Chart, alt, inline_data, styled
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, profiles_by_variant
 from crosslens.results.pivot import mean_row
@@ -130,7 +130,7 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
         RequestError: when fewer than two encoders have a profile and a depth, or when they share no target corpus.
     """
     known: dict[tuple[str, str], tuple[int, LayerProfile]] = {}
-    by_encoder = groups_of(results, "encoder")
+    by_encoder = groups_of(corpora_apart(results), "encoder")
     for (encoder,), block in by_encoder if len(by_encoder) > 1 else ():
         depths = set(block.columns.coded("depth").values)
         try:
