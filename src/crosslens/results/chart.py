@@ -25,7 +25,7 @@ from crosslens.results.cells import (
     variants_of,
 )
 from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
-from crosslens.results.record import Results
+from crosslens.results.record import SCHEMA, Results
 from crosslens.results.record_settings import settings_of, settings_text
 from crosslens.tasks.titles import metric_name, task_name
 
@@ -286,6 +286,15 @@ def corpus_names(results: Results) -> dict[tuple, str | None]:
         return f"{corpus} ({digest[:SHOWN]})" if len(of_pair) > 1 else corpus
 
     return {pair: name(*pair) for pair in results.columns.together(*SENTENCES).values}
+
+
+def sentences_apart(results: Results) -> Results:
+    """Name the corpora of similarities and probes as `corpus_names` does, so that records can be grouped by corpus."""
+    names, records = corpus_names(results), results.records
+    corpora = results.columns.together("measure", *SENTENCES)
+    named = corpora.changed([key[3] if key[0] is None else names[key[1:]] for key in corpora.values])
+    text = pa.array(named.values, pa.string()).take(pa.array(named.codes))
+    return Results(records.set_column(records.column_names.index("corpus"), SCHEMA.field("corpus"), text))
 
 
 def _both_encoders(record: Row) -> Row:
