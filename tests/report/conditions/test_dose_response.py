@@ -150,7 +150,7 @@ def test_similarity_of_other_sentences_is_in_another_group(other, names):
         replace(
             each,
             value=each.value - 0.1 * bool(corpus),
-            **{"corpus": "ud/pud", "n": 5, "corpus_digest": (each.target + str(corpus)) * 32, **(corpus or {})},
+            **{"corpus": "ud/pud", "n": 5, "corpus_digest": f"{each.target}{bool(corpus)}" * 8, **(corpus or {})},
         )
         if each.measure
         else each
