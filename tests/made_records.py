@@ -1,6 +1,9 @@
 """Made-up records of scores and similarities."""
 
+from dataclasses import replace
+
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.results.record import Record, Results
 
 
@@ -38,6 +41,13 @@ def made_up(losses, *, seeds=(1, 2, 3), depth=12, source=None, lacking=(), noise
         if (condition, seed) not in lacking
         for target, base in (("en", 95.0), ("fr", 85.0), ("de", 75.0))
     )
+
+
+def in_bfloat16(record, *, lost=0.0):
+    """The score of the same model in bfloat16, less so many points where it is not the reference."""
+    condition = Condition.parse(record.condition)
+    columns = Condition.of((*condition.interventions, InPrecision(precision="bfloat16"))).columns
+    return replace(record, value=record.value - lost * (not condition.is_reference), **columns)
 
 
 def similarity(measure, value, *, seed=None, layer=0, target="fr", **columns):

@@ -1,6 +1,7 @@
 """Format numbers, durations and names as text."""
 
 import re
+import unicodedata
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
@@ -31,6 +32,11 @@ FOLDERS = {
     "runs",
 }
 """Names of folders that say nothing about what is in them."""
+
+
+def right_to_left(text: str) -> bool:
+    """Whether a text has a letter of a right-to-left script."""
+    return any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
 
 
 def plain(value: float, *, decimals: int = 1) -> str:

@@ -78,6 +78,24 @@ def test_every_score_is_a_point_over_its_amount():
     assert ("BiLSTM", 1188, 93.0) in points
 
 
+def test_points_over_fewer_seeds_than_others_say_so():
+    more = [replace(RECORDS[place], seed=seed, value=80.0) for place in (0, 2, 3) for seed in (2, 3)]
+    (table,) = amounts(Results.of([*RECORDS, *more[:-1]]))
+    ((_, rows),) = table.groups.items()
+    said = {row.label: [cell.note and table.notes[cell.note - 1] for cell in row.cells] for row in rows}
+    assert said == {
+        "100": ["over fewer seeds: 1 of 3"] * 3,
+        "500": [None, None, None],  # 3 seeds, or no score
+        "1,188": [None, "over fewer seeds: 2 of 3", None],
+    }
+    assert amounts(Results.of(RECORDS))[0].notes == ()
+    titles = [
+        learning_curve_figure(Results.of(records)).to_dict()["concat"][0]["layer"][0]["title"]["text"]
+        for records in (RECORDS, [*RECORDS, *more])
+    ]
+    assert titles[1] == [*titles[0], "means over 1 to 3 seeds"]
+
+
 def test_amounts_within_a_fifth_of_the_axis_of_one_that_is_labelled_have_no_label():
     """From 100 to 10,000 that is a factor of 10 ** 0.4, about 2.5; the largest amount is labelled."""
     sizes = (100, 200, 1000, 8000, 10_000)
@@ -115,6 +133,14 @@ def test_two_versions_of_a_corpus_are_two_models():
     sliced = [replace(wolof(60.0, f"{WHOLE}[:50]"), train_digest=digest * 8) for digest in "cd"]
     (of_slices,) = amounts(Results.of([*old, *sliced]))
     assert of_slices.head == ("encoder", *(f"encoder, {WHOLE}[:50] ({digest * 8})" for digest in "cd"))
+
+
+def test_two_versions_of_a_test_corpus_have_panels_of_their_own():
+    """The encoder was tested on one version, the BiLSTM on another."""
+    records = [replace(each, corpus_digest="ab"[each.start == "bilstm"] * 64) for each in RECORDS]
+    (table,) = amounts(Results.of(records))
+    shown = {title.rpartition(" on ")[2]: [row.cells[1].value for row in rows] for title, rows in table.groups.items()}
+    assert shown == {"ud/wo_pud:test (aaaaaaaa)": [None] * 3, "ud/wo_pud:test (bbbbbbbb)": [72.0, 93.0]}
 
 
 ENGLISH = "ud/en_ewt:train[:500]"

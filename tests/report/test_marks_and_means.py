@@ -9,9 +9,9 @@ import pytest
 from crosslens.encoders.condition import Condition
 from crosslens.report.papers import find_paper, read_published
 from crosslens.report.papers.conneau2020 import FACTORS
-from crosslens.report.significance import read_significance
+from crosslens.report.significance import read_significance, significance_of
 from crosslens.report.supervision import supervision
-from crosslens.report.tables import by_target, layer_deltas
+from crosslens.report.tables import by_target, layer_deltas, layer_sets
 from crosslens.results.pivot import CROSS, SAME, UNKNOWN, parts_of, score_cells, score_table
 from crosslens.results.record import Record, Results
 
@@ -89,6 +89,33 @@ def test_a_difference_is_marked_by_q_and_never_by_p(tmp_path, p, q, expected):
     assert marked(tmp_path, p=p, q=q) is expected
 
 
+def test_two_versions_of_a_corpus_have_intervals_of_their_own():
+    """The French file changed between two studies, or within one; the numbers are those of two corpora."""
+
+    def intervals(*names, **columns):
+        results = Results.of(
+            replace(
+                score("fr", value - seed / 9 - loss * (condition == REINIT), condition, corpus=name, seed=seed),
+                low=value - 9,
+                high=value + 9,
+                **{column: values[place] for column, values in columns.items()},
+            )
+            for place, (name, value, loss) in enumerate(zip(names, (80.0, 60.0), (20.0, 1.0), strict=True))
+            for condition in (Condition(), REINIT)
+            for seed in (1, 2, 3)
+        )
+        (table,) = by_target(results, significance=significance_of(results))
+        (rows,) = table.groups.values()
+        return [cell.interval for row in rows[:2] for cell in row.cells]
+
+    digests, studies = ("a" * 64, "b" * 64), ("one", "two")
+    own = intervals("one", "other")
+    assert all(own)
+    assert intervals("fr", "fr", corpus_digest=digests) == own
+    of_two = intervals("one", "other", study=studies)
+    assert intervals("fr", "fr", corpus_digest=digests, study=studies) == of_two
+
+
 def test_corpora_of_no_known_language_are_shown_and_in_no_mean():
     unknown = [score(None, 1.0, condition, corpus="mine.conllu") for condition in (Condition(), REINIT)]
     with_it, without = Results.of([*scores(), *unknown]), Results.of(scores())
@@ -157,3 +184,17 @@ def test_a_papers_models_are_differences_to_its_default():
         compared += setting != "Default" and value != reference
     assert compared > 20
     assert paper.find("ner", ["fr"], ["de"], Condition()) is None  # its models were trained on English
+
+
+def test_scores_over_fewer_seeds_than_others_say_so():
+    """Swedish has one seed of two; the mean excludes the other seed of French, which is another note."""
+    second = [replace(each, seed=2) for each in scores() if each.target != "sv"]
+    few = "over fewer seeds: 1 of 2"
+    excluded = "number of seeds excluded for lack of a score to compare with or average: 1"
+    expected = {"en – en": [None, None], "en – fr": [None, None], "en – sv": [few, few]}
+    for table in (*by_target(Results.of([*scores(), *second])), *layer_sets(Results.of([*scores(), *second]))):
+        (rows,) = table.groups.values()
+        said = {row.label: [cell.note and table.notes[cell.note - 1] for cell in row.cells] for row in rows}
+        means = {label: notes for label, notes in said.items() if "mean" in label}
+        assert list(means.values()) == ([[excluded, excluded]] if table.name != "layer-sets" else [])
+        assert [said[label] for label in said if label not in means] == list(expected.values())

@@ -75,7 +75,6 @@ def test_the_address_holds_the_view(seen):
 
 
 @pytest.mark.browser
-@pytest.mark.browser
 class TestJoinedTrainingData:
     @pytest.fixture
     def page(self):
@@ -86,6 +85,27 @@ class TestJoinedTrainingData:
         assert re.search(r"in-language accuracy\s+90\.0\s+± 0\.0\s+mean of 2 corpora, 3 seeds", shown), shown
 
 
+@pytest.mark.browser
+class TestRightToLeftNames:
+    NAMES = ("مشفر عربي", "عربي")
+
+    @pytest.fixture
+    def page(self):
+        lost = made_up({"1-2": 10.0, "3-4": 4.0})
+        results = sum(lost.with_columns(encoder=name) for name in (*self.NAMES, "e"))
+        similar = Results.of(similarity("cka", 0.5, encoder=name, target="العربية") for name in self.NAMES)
+        return make_page(results + similar, title=f"{self.NAMES[0]} (12)", findings=[f"{self.NAMES[1]}: (1-2)"])
+
+    def test_they_are_isolated_from_the_text_around_them(self, seen):
+        shown = seen().partition("</head>")[2]
+        assert "<bdi>مشفر عربي</bdi> (12 layers; 1-2 and 3-4)" in element(shown, "encoders")
+        assert "<h1><bdi>مشفر عربي</bdi> (12)</h1>" in shown
+        assert "<p><bdi>عربي</bdi>: (1-2)</p>" in shown
+        outside = re.sub(r"<option.*?</option>|<bdi>.*?</bdi>|\u2068.*?\u2069", "", shown)
+        assert [letter for letter in outside if "\u0600" <= letter <= "\u06ff"] == []
+
+
+@pytest.mark.browser
 def test_the_controls_change_what_is_shown(opened):
     assert opened.inner_text("#heat tbody tr:nth-child(1) th").splitlines()[0] == "ud/en_pud:test"
     cross = opened.locator("#heat tr", has_text="cross-language mean of 3").locator("td")

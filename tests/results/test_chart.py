@@ -7,7 +7,7 @@ import pytest
 
 from crosslens.errors import RequestError
 from crosslens.results.chart import State, compared_scores, pair_cells, row_names, similarity_chart
-from crosslens.results.layer_profile import SAME, TARGET, ZERO_SHOT, layer_profile
+from crosslens.results.layer_profile import SAME, TARGET, ZERO_SHOT, profiles_by_variant
 from crosslens.results.record import Results
 from made_records import score
 from made_results import similarity
@@ -76,7 +76,7 @@ def test_a_profile_counts_languages_and_its_bars_are_of_seeds_of_means():
             *(replace(r, corpus="fr_gsd") for r in losing(4.0, targets=("fr",))),
         )
     ]
-    profile = layer_profile(Results.of(seeds), source="en")
+    (profile,) = profiles_by_variant(Results.of(seeds), source="en")
     assert profile.reference == "same language 90.0 · zero-shot 90.0 (3 languages)"
     assert profile.bars == "bars: lowest and highest of 2 seeds"
     points = {point["line"]: point for point in profile.points()}

@@ -1,5 +1,7 @@
 """Several encoders in one layer profile, on one scale of depth and over the same corpora."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.errors import RequestError
@@ -8,7 +10,7 @@ from crosslens.report.tables import all_tables
 from crosslens.results.encoder_overlay import encoder_profiles, profiles_by_kind
 from crosslens.results.layer_profile import SAME, ZERO_SHOT
 from crosslens.results.record import Results
-from made_records import score
+from made_records import in_bfloat16, score
 
 LOSSES = {
     "deep": (12, {"none": 0, "1-2": 12, "3-4": 6, "11-12": 1, "1-12": 30, "0-12": 40, "0-2": 20}),
@@ -66,6 +68,18 @@ def test_means_are_over_corpora_that_all_encoders_have():
     assert drawn["flat", ZERO_SHOT, round(0.5 / 6, 4)]["value"] == pytest.approx(-9.0)
 
 
+def test_two_versions_of_a_corpus_are_not_one_that_all_encoders_have():
+    """The German file changed between the encoders: means are over French alone."""
+    versions = {"deep": "a" * 64, "flat": "b" * 64}
+    changed = Results.of(
+        replace(each, corpus_digest=versions[each.encoder] if each.target == "de" else "c" * 64)
+        for each in of_encoders(seeds=(1,))
+    )
+    drawn = points(changed)
+    assert drawn["deep", ZERO_SHOT, round(1 / 12, 4)]["value"] == pytest.approx(-12.0)
+    assert drawn["flat", ZERO_SHOT, round(0.5 / 6, 4)]["value"] == pytest.approx(-9.0)
+
+
 def test_an_encoder_without_common_targets_is_left_out():
     three = {**LOSSES, "apart": LOSSES["flat"]}
     results = of_encoders(three, lacking={("apart", "fr"), ("apart", "de")})
@@ -118,6 +132,20 @@ def test_models_of_another_recipe_are_drawn_apart_or_named():
     assert {kind: [each.name for each in of] for kind, of in several.items()} == {"limit=200": ["deep", "flat"]}
     drawn = {row["encoder"] for row in (small + flat).plot().to_dict()["datasets"].popitem()[1]}
     assert drawn == {"deep, limit=100", "flat, limit=200"}
+
+
+def test_an_encoder_in_two_precisions_has_two_profiles():
+    """It loses 5 points more in bfloat16; the other encoder was used in float32 only."""
+    both = of_encoders(seeds=(1,))
+    deep, flat = (both.filter(encoder=name) for name in LOSSES)
+    results = both + Results.of(in_bfloat16(each, lost=5.0) for each in deep)
+    lowest = {key[0]: point["value"] for key, point in points(results).items() if key[1] == ZERO_SHOT and key[2] < 0.09}
+    assert lowest == pytest.approx({"deep": -18.0, "deep, precision=bfloat16": -23.0, "flat": -13.5})
+    drawn = {row["encoder"] for row in results.plot().to_dict()["datasets"].popitem()[1]}
+    assert drawn == lowest.keys()
+    alone = Results.of(map(in_bfloat16, deep)) + flat
+    assert {key[0] for key in points(alone)} == {"deep, precision=bfloat16", "flat"}
+    assert {key[0] for key in points(Results.of(map(in_bfloat16, both)))} == LOSSES.keys()  # in the same precision
 
 
 def test_encoders_without_a_kind_of_models_in_common_are_refused():

@@ -14,7 +14,6 @@ from crosslens.results.layer_profile import (
     SAME,
     TARGET,
     ZERO_SHOT,
-    layer_profile,
     profile_chart,
     profiles_by_variant,
 )
@@ -47,12 +46,17 @@ def records(seeds=(1, 2), losses=LOSSES, scores=SCORES):
     )
 
 
+def only_profile(results, *, source):
+    (profile,) = profiles_by_variant(results, source=source)
+    return profile
+
+
 def points(profile):
     return {(point["line"], point["layers"]): point for point in profile.points()}
 
 
 def test_values_are_those_of_the_table():
-    profile = layer_profile(records(), source="en")
+    profile = only_profile(records(), source="en")
     (table,) = layer_deltas(records())
     ((same, cross),) = table.groups.values()
     for row, line in ((same, SAME), (cross, ZERO_SHOT)):
@@ -66,7 +70,7 @@ def test_values_are_those_of_the_table():
 
 
 def test_layers_stand_from_bottom_to_top_and_wide_sets_behind():
-    profile = layer_profile(records(), source="en")
+    profile = only_profile(records(), source="en")
     layers = [layers for line, layers in points(profile) if line == SAME]
     assert layers == ["1–2", "3–4", "5–6", "1–6", "0–6"]
     sizes = {layers: point["size"] for (_, layers), point in points(profile).items()}
@@ -75,15 +79,15 @@ def test_layers_stand_from_bottom_to_top_and_wide_sets_behind():
 
 
 def test_the_reference_and_every_target_are_named():
-    profile = layer_profile(records(), source="en")
+    profile = only_profile(records(), source="en")
     assert profile.reference == "same language 96.0 · zero-shot 72.7 (3 languages)"
     assert {line for line, _ in points(profile)} == {SAME, ZERO_SHOT, "fr", "العربية", "中文"}
-    joined = layer_profile(records().with_columns(source="en+fr"), source="en+fr")
+    joined = only_profile(records().with_columns(source="en+fr"), source="en+fr")
     assert joined.reference.startswith("same language 92.0 (2 corpora) · zero-shot 65.0 (2 languages)")
 
 
 def test_bars_are_seeds_unless_there_are_intervals():
-    two, one = layer_profile(records(), source="en"), layer_profile(records(seeds=[1]), source="en")
+    two, one = only_profile(records(), source="en"), only_profile(records(seeds=[1]), source="en")
     assert two.bars == "bars: lowest and highest of 2 seeds"
     bar = points(two)[ZERO_SHOT, "1–2"]
     assert (bar["low"], bar["high"]) == (pytest.approx(-21.0), pytest.approx(-20.5))
@@ -100,7 +104,7 @@ def test_other_interventions_and_missing_references_are_no_profile():
     frozen = Results.of([frozen, replace(frozen, **Condition(freeze="0-3").columns)])
     for results in (frozen, records(losses={"1-2": 3.0})):
         with pytest.raises(RequestError, match="no model with re-initialised layers and its reference"):
-            layer_profile(results, source="en")
+            only_profile(results, source="en")
 
 
 @pytest.mark.parametrize("scores", [{"en": 96.0}, {"fr": 80.0, "de": 70.0}, {"en": 96.0, "fr": 80.0}])
@@ -119,7 +123,7 @@ def test_it_is_drawn_of_any_part(scores):
 def test_numbers_of_a_profile_are_written_as_in_tables():
     import vl_convert
 
-    chart = profile_chart([layer_profile(records(seeds=(0,), losses={"none": 0.0, "1-2": 0.04}), source="en")])
+    chart = profile_chart([only_profile(records(seeds=(0,), losses={"none": 0.0, "1-2": 0.04}), source="en")])
     texts = re.findall(r">([^<>]+)</text>", vl_convert.vegalite_to_svg(chart.to_json()))
     assert "+0.0" in texts  # English loses 0.04, the others 0.08
     assert "−0.1" in texts
@@ -146,7 +150,7 @@ def test_models_that_read_text_in_other_ways_have_profiles_of_their_own():
 
 
 def test_the_line_of_zero_shot_transfer_is_solid_and_that_of_the_same_language_dashed():
-    chart = profile_chart([layer_profile(records(), source="en")], ink=DARK).to_dict()
+    chart = profile_chart([only_profile(records(), source="en")], ink=DARK).to_dict()
     marks = [layer for layer in _layers_of(chart) if isinstance(layer["mark"], dict) and "strokeDash" in layer["mark"]]
     assert len(marks) == 2
     for layer in marks:
@@ -156,7 +160,7 @@ def test_the_line_of_zero_shot_transfer_is_solid_and_that_of_the_same_language_d
 
 @pytest.mark.parametrize("ink", [LIGHT, DARK])
 def test_marks_and_numbers_have_the_colour_of_their_line(ink):
-    chart = profile_chart([layer_profile(records(), source="en")], ink=ink).to_dict()
+    chart = profile_chart([only_profile(records(), source="en")], ink=ink).to_dict()
     colours = {SAME: ink.same, ZERO_SHOT: ink.zero_shot, TARGET: ink.target}
     numbers = {}
     for layer in _layers_of(chart):
@@ -187,9 +191,9 @@ def test_bars_of_unequal_numbers_of_seeds_name_both_ends():
     results = Results.of(
         each for layers, chosen in seeds.items() for each in records(seeds=chosen, losses={layers: LOSSES[layers]})
     )
-    assert layer_profile(results, source="en").bars == "bars: lowest and highest of 2 to 3 seeds"
+    assert only_profile(results, source="en").bars == "bars: lowest and highest of 2 to 3 seeds"
     of_single_languages = results.filter(target=["en", "fr"]) + results.filter(target="中文", seed=[1, 2])
-    assert layer_profile(of_single_languages.filter(target=["fr", "中文"]), source="en").bars == (
+    assert only_profile(of_single_languages.filter(target=["fr", "中文"]), source="en").bars == (
         "bars: lowest and highest of 2 seeds"
     )
 
@@ -198,7 +202,7 @@ def test_numbers_stand_between_the_axis_and_their_marks():
     """A figure is about half as wide as the font, which has 11 pixels, is high."""
     import vl_convert
 
-    chart = profile_chart([layer_profile(records(), source="en")])
+    chart = profile_chart([only_profile(records(), source="en")])
     labels = re.findall(
         r"translate\(([-\d.]+),[-\d.]+\)[^<]*>(−[12]0\.8)</text>", vl_convert.vegalite_to_svg(chart.to_json())
     )
@@ -215,6 +219,6 @@ def test_numbers_stand_apart_where_bars_make_the_axis_long():
         chart = profile_chart(profiles_by_variant(records(losses=losses), source="en", **intervals))
         return [int(shift) for shift in re.findall(r'"dy": (-?\d+)', chart.to_json())]
 
-    (column, *_) = layer_profile(records(), source="en").columns
+    (column, *_) = only_profile(records(), source="en").columns
     assert shifts() == [0, 0]
     assert shifts(intervals={(SAME, column): (-200.0, 200.0)}) == [6, -6]

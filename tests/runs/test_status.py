@@ -60,6 +60,31 @@ def test_what_runs_and_what_failed_is_counted_of_what_is_left(store):
     assert status(made)[0].running == 0
 
 
+def test_runs_that_failed_since_the_command_began_are_not_in_the_time_left(store):
+    """It retries those that failed before, as does a repeated command. Half an hour passes between two runs."""
+    made = store(2000, 200, left=("a", "b", "c", "d"))
+    line = "s: 2 of 6 runs done, {}, 2 wait for others, 2 an hour, {} left"
+    for name in "abc":
+        (made.folder / "failed" / name).mkdir()
+        os.utime(made.folder / "failed" / name, (time.time() - 60,) * 2)
+    with made.claim("s.study"):
+        assert status(made)[0].describe() == line.format("3 failed", "2 h 0 min")
+        for name in "ab":
+            os.utime(made.folder / "failed" / name, (time.time() + 60,) * 2)
+        told = "3 failed (2 not retried until the command is repeated)"
+        assert status(made)[0].describe() == line.format(told, "1 h 0 min")
+        with made.claim("a"):  # by another command
+            told = "1 running, 3 failed (1 not retried until the command is repeated)"
+            assert status(made)[0].describe() == line.format(told, "1 h 30 min")
+    assert status(made)[0].describe() == line.format("3 failed", "2 h 0 min")
+
+
+def test_only_failed_runs_have_no_time_left():
+    assert Status("s", 3, 1, 0, 2, 0, 12.0, active=True, given_up=2).describe() == (
+        "s: 1 of 3 runs done, 2 failed (not retried until the command is repeated)"
+    )
+
+
 @pytest.mark.parametrize("name", ["run.json", "records.parquet", "counts.npz"])
 @pytest.mark.parametrize("content", [None, "[]"])
 def test_finished_runs_with_a_missing_or_damaged_file_are_counted(store, name, content):

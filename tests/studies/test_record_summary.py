@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from crosslens.encoders.condition import Condition
@@ -88,6 +89,26 @@ def test_bilingual_encoders_have_a_mean_over_encoders():
     assert sorted(frame["partner"].dropna().unique()) == ["de", "fr"]
     one = summarise_records(Results.of(of(["fr"], partner=True)))
     assert not one["corpus"].str.startswith("mean of").any()
+
+
+def test_two_versions_of_a_corpus_are_two_tests_and_two_parts_of_a_mean():
+    """They have one name: as with two names, but for the names."""
+    versions = [
+        (replace(each, corpus_digest=digest * 64), replace(each, corpus=f"ud/fr_pud:test ({digest * 8})"))
+        for digest, loss in (("a", 10.0), ("b", 1.0))
+        for each in of(["fr"], loss=loss)
+    ]
+    of_one_name, of_two = (Results.of([*part, *of(["en", "de"])]) for part in zip(*versions, strict=True))
+    frame = summarise_records(of_one_name)
+    pd.testing.assert_frame_equal(frame, summarise_records(of_two))
+    assert frame["q"].notna().sum() == 4 + 1
+    assert frame["corpus"].iloc[-1] == "mean of 3 corpora:test"
+
+
+def test_seeds_on_two_versions_of_a_corpus_have_no_common_mean():
+    by_version = [replace(each, corpus_digest="ab"[each.seed > 2] * 64) for each in of(["fr"], seeds=(1, 2, 3, 4))]
+    frame = summarise_records(Results.of(by_version))
+    assert frame["seeds"].tolist() == [2, 2, 2, 2]
 
 
 def test_studies_are_tested_apart():

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from crosslens.encoders.interventions.one_layer import OnOneLayer
-from crosslens.results.cells import Cell, Cells, Column, cells, condition_of, encoders_apart, groups_of
+from crosslens.results.cells import (
+    Cell,
+    Cells,
+    Column,
+    cells,
+    condition_of,
+    corpora_apart,
+    encoders_apart,
+    groups_of,
+)
 from crosslens.results.record import Results, remembered
 from crosslens.tasks import main_metric
 
@@ -61,7 +70,7 @@ class Trained:
 
 def trained_scores(results: Results) -> list[Trained]:
     """List main scores by model, training data and test data, in the order of the records."""
-    shown = scores_of(encoders_apart(results))
+    shown = corpora_apart(scores_of(encoders_apart(results)))
     columns = ("task", "metric", "condition", "encoder", "split", "partner", "selection", "recipe", "settings")
     kinds = by_main_metric(groups_of(shown, *columns))
     scores = []

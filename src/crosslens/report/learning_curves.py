@@ -10,7 +10,7 @@ from crosslens.corpora.catalogue import split_joined, split_slice
 from crosslens.data.corpus import JOIN
 from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
-from crosslens.report.table import Notes, Row, Table, cell_of
+from crosslens.report.table import Notes, Row, Table, cell_of, most_seeds
 from crosslens.results import cells
 from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.record import Results, concatenated
@@ -98,10 +98,14 @@ def amounts(results: Results) -> list[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
     for title, panel in curves_by_panel(curves).items():
         by_model = {curve.label: curve.by_amount for curve in panel}
+        most = most_seeds(cell for curve in panel for cell in curve.by_amount.values())
         groups[title] = tuple(
             Row(
                 f"{amount:,}",
-                tuple(cell_of(by_model.get(model, {}).get(amount, cells.EMPTY), "score", notes) for model in models),
+                tuple(
+                    cell_of(by_model.get(model, {}).get(amount, cells.EMPTY), "score", notes, most=most)
+                    for model in models
+                ),
             )
             for amount in sorted({amount for curve in panel for amount in curve.by_amount})
         )
@@ -127,7 +131,12 @@ def learning_curve_figure(results: Results) -> Chart:
             for amount, cell in sorted(curve.by_amount.items())
         ]
         amounts = sorted({row["sentences"] for row in rows})
-        base = alt.Chart(inline_data(rows), title=alt.Title(as_printed(title).split("; "), limit=260)).encode(
+        seeds = sorted({len(cell.by_seed) for curve in panel for cell in curve.by_amount.values() if cell.by_seed})
+        words = [
+            *as_printed(title).split("; "),
+            *([f"means over {seeds[0]} to {seeds[-1]} seeds"] if seeds[1:] else []),
+        ]
+        base = alt.Chart(inline_data(rows), title=alt.Title(words, limit=260)).encode(
             _axis(amounts),
             alt.Y("score:Q", title="score, points", scale=alt.Scale(zero=False)),
             alt.Color("model:N", sort=models, title=None, scale=scale, legend=legend),

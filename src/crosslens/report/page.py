@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from crosslens.data.language_families import known_language
+from crosslens.formatting import right_to_left
 from crosslens.report.atlas.ranking import encoder_panels, encoder_ranking
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.conditions.interventions import before_training
@@ -103,6 +104,7 @@ def make_page(
         "measures": {measure: metric_name(measure) for measure in sorted({row["of"] for row in similar})},
         "encoders": _encoders(last) if blocks else [],
         "languages": _languages(results),
+        "rightToLeft": _right_to_left(results),
         "sections": [section.values() for section in sections],
         "runs": _runs(results, runs or {}),
     }
@@ -370,6 +372,18 @@ def _languages(results: Results) -> dict[str, dict[str, str]]:
     tags = [tag for (tag,), _ in results.groups("target")]
     known = {tag: language for tag in tags if (language := known_language(tag))}
     return {tag: {"name": each.name, "family": each.family, "script": each.script} for tag, each in known.items()}
+
+
+NAMED = ("encoder", "source", "target", "partner", "corpus", "train", "dev", "recipe", "factor")
+"""Columns with names that users give."""
+
+
+def _right_to_left(results: Results) -> list[str]:
+    """Names with right-to-left letters, the longest first."""
+    columns = encoders_apart(results).columns
+    names = {name for column in NAMED for name in columns.coded(column).values if name is not None}
+    names |= {settings_of(text).get("against", "") for text in columns.coded("settings").values}
+    return sorted(filter(right_to_left, names), key=lambda name: (-len(name), name))
 
 
 def _runs(results: Results, more: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,7 @@ from io import StringIO
 from itertools import accumulate, chain
 from typing import Literal
 
-from crosslens.formatting import LATEX_SIGNS, MINUS, broken, plain, signed
+from crosslens.formatting import LATEX_SIGNS, MINUS, broken, plain, right_to_left, signed
 from crosslens.report.table import Cell, Row, Table
 from crosslens.scores.intervals import LEVEL
 
@@ -213,7 +213,7 @@ OTHER_SCRIPTS = (
 
 def _of_another_script(match: re.Match) -> str:
     words = match[0]
-    command = "righttoleft" if unicodedata.bidirectional(words[0]) in ("R", "AL") else "otherscript"
+    command = "righttoleft" if right_to_left(words[0]) else "otherscript"
     script = unicodedata.name(words[0], "unnamed").split(" ")[0].capitalize()
     numbers = " ".join(f"{ord(letter):04X}" for letter in words if letter != " ")
     return rf"\{command}{{{words}}}{{[{script} {numbers}]}}"

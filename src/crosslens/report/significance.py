@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 
 from crosslens.errors import RequestError
-from crosslens.results.cells import Cell
+from crosslens.results.cells import Cell, without_digest
 from crosslens.results.record import Results
 from crosslens.runs.store import is_store
 from crosslens.scores.intervals import LEVEL
@@ -16,7 +16,8 @@ from crosslens.studies.record_summary import summarise_records
 
 KEY = ("study", "encoder", "task", "metric", "corpus", "partner", "condition")
 """Columns of a summary that name a number. The source is left out: a study may call it otherwise than its language, and
-the training data tell sources apart."""
+the training data tell sources apart. Corpora have no digest behind their name: which of them have one depends on the
+records that are shown together, and the number itself tells them apart."""
 
 CLOSE = 1e-6
 """How far a study's number may be from ours, in points, to be the same."""
@@ -79,7 +80,7 @@ class Significance:
         names = ("delta", "delta_low", "delta_high") if is_difference else ("mean", "low", "high")
         intervals: list[Interval] = []
         for study in sorted(cell.studies or {""}):
-            for row in self.rows.get((study, *(key[name] or "" for name in KEY[1:])), ()):
+            for row in self.rows.get(_named({**key, "study": study}), ()):
                 value, low, high = (_number(row[name]) for name in names)
                 same = value is not None and cell.mean is not None and math.isclose(value, cell.mean, abs_tol=CLOSE)
                 ours = (row["train"] or None) in trains and (row["selection"] or None) in selections
@@ -123,10 +124,16 @@ def _significance(summaries: Iterable[str], absent: RequestError) -> Significanc
     rows: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
     for row in (row for summary in summaries for row in csv.DictReader(StringIO(summary, newline=""))):
         if {*KEY, "interval"} <= row.keys():
-            rows.setdefault(tuple(row[name] for name in KEY), []).append(row)
+            rows.setdefault(_named(row), []).append(row)
     if not rows:
         raise absent
     return Significance(rows)
+
+
+def _named(row: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Values of `KEY`."""
+    named = {name: row[name] or "" for name in KEY}
+    return tuple({**named, "corpus": without_digest(named["corpus"])}.values())
 
 
 def _number(text: str) -> float | None:

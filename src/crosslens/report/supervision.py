@@ -11,7 +11,16 @@ from crosslens.encoders.condition import Condition
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
 from crosslens.results import cells
-from crosslens.results.cells import Column, by_variant, columns_of, disambiguated, groups_of, languages_of, mean_of
+from crosslens.results.cells import (
+    Column,
+    by_variant,
+    columns_of,
+    corpora_apart,
+    disambiguated,
+    groups_of,
+    languages_of,
+    mean_of,
+)
 from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results
 from crosslens.results.record_rows import together
@@ -103,7 +112,7 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
     """
     tables = []
     orders = _word_orders(results)
-    scores = results.filter(measure=None, condition=[Condition().text, None])
+    scores = corpora_apart(results.filter(measure=None, condition=[Condition().text, None]))
     groups = [(key, block) for key, block in groups_of(scores, "task", "metric", "split") if key[0] in TASKS]
     for (task, metric, split), block in groups:
         printed = beside is not None and any(beside.supervised(task, metric, setting) for setting in SETTINGS)

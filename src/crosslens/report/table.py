@@ -110,12 +110,31 @@ class Notes:
 
 
 def cell_of(
-    cell: cells.Cell, kind: Kind, notes: Notes, interval: Interval | None = None, *, note: str | None = None
+    cell: cells.Cell,
+    kind: Kind,
+    notes: Notes,
+    interval: Interval | None = None,
+    *,
+    note: str | None = None,
+    most: int = 0,
 ) -> Cell:
-    """A mean over seeds as a printed cell, with a note on excluded seeds behind any other one."""
-    excluded = f"number of seeds excluded for lack of a score to compare with or average: {len(cell.excluded)}"
-    text = "; ".join(filter(None, (note, excluded if cell.excluded else None)))
-    return Cell(cell.mean, kind, cell.std, notes.number(text), interval)
+    """A mean over seeds as a printed cell, with a note on seeds that are excluded or lacking behind any other one.
+
+    Args:
+        most: number of seeds of the cells that it stands beside, from `most_seeds`.
+    """
+    seeds = len(cell.by_seed)
+    text = None
+    if cell.excluded:
+        text = f"number of seeds excluded for lack of a score to compare with or average: {len(cell.excluded)}"
+    elif 0 < seeds < most and None not in cell.by_seed:
+        text = f"over fewer seeds: {seeds} of {most}"
+    return Cell(cell.mean, kind, cell.std, notes.number("; ".join(filter(None, (note, text)))), interval)
+
+
+def most_seeds(of: Iterable[cells.Cell]) -> int:
+    """The largest number of seeds of a cell."""
+    return max((len(cell.by_seed) for cell in of), default=0)
 
 
 def over_seeds(values: Iterable[float], kind: Kind) -> Cell:

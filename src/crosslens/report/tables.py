@@ -26,7 +26,7 @@ from crosslens.report.papers import Paper, Printed
 from crosslens.report.script_pairs import scripts
 from crosslens.report.significance import Significance
 from crosslens.report.supervision import supervision
-from crosslens.report.table import Cell, Notes, Row, Table, cell_of, published_caption, published_rows
+from crosslens.report.table import Cell, Notes, Row, Table, cell_of, most_seeds, published_caption, published_rows
 from crosslens.results import cells
 from crosslens.results.cells import Column, Key, groups_of
 from crosslens.results.order import Order
@@ -188,9 +188,12 @@ def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
     notes = Notes()
     for block in blocks:
         columns = {score_head(column): column for column in block.scores.columns}
+        most = most_seeds(block.scores.values.values())
         rows: list[Row] = []
         for key in (*block.same, *block.cross):
-            printed = tuple(cell_of(block.scores.get(key, columns.get(name)), "score", notes) for name in head)
+            printed = tuple(
+                cell_of(block.scores.get(key, columns.get(name)), "score", notes, most=most) for name in head
+            )
             rows.append(Row(" ".join(filter(None, (block.name(key), block.label))), printed))
             spread.setdefault(block.task, []).extend(cell.std for cell in printed if cell.std is not None)
             if beside is not None:
@@ -284,12 +287,14 @@ def _row(
     significance: Significance | None = None,
 ) -> tuple[Cell, ...]:
     """Make the cells of one target, or means over several."""
+    most = most_seeds(block.scores.values.values())
     return tuple(
         cell_of(
             mean_row(block.compared, keys, column) if column is not None else cells.EMPTY,
             "difference" if column is not None and block.scores.is_difference(column) else "score",
             notes,
             block.interval(significance, keys, column),
+            most=most,
         )
         for column in columns
     )

@@ -50,6 +50,8 @@ WITHIN = (
 DIGESTS = {"encoder": "encoder_digest", "corpus": "corpus_digest", "train": "train_digest"}
 """Column of names -> column of digests, which distinguish two things of one name."""
 
+SHOWN = 8
+"""Digits of a digest behind a name."""
 
 PLURALS = {"corpus": "corpora", "settings": "settings", "train": "training corpora", "dev": "development corpora"}
 """Irregular plurals of column names, for messages."""
@@ -307,7 +309,7 @@ def _apart(named: Sequence[tuple[str | None, str | None]]) -> list[str | None]:
         if name is not None and digest is not None:
             digests.setdefault(name, set()).add(digest)
     return [
-        f"{name} ({digest[:8]})" if digest is not None and len(digests.get(name or "", ())) > 1 else name
+        f"{name} ({digest[:SHOWN]})" if digest is not None and len(digests.get(name or "", ())) > 1 else name
         for name, digest in named
     ]
 
@@ -351,6 +353,16 @@ def encoders_apart(results: Results) -> Results:
 def training_data_apart(results: Results) -> Results:
     """Give training corpora of one name different names, so that records can be grouped by name."""
     return _renamed(results, ("train",))
+
+
+def corpora_apart(results: Results) -> Results:
+    """Give test corpora of one name different names, so that records can be grouped by name."""
+    return _renamed(results, ("corpus",))
+
+
+def without_digest(name: str) -> str:
+    """The name of a thing as records have it, without the digest that `disambiguated` adds."""
+    return re.sub(rf" \([0-9a-f]{{{SHOWN}}}\)$", "", name)
 
 
 def _renamed(results: Results, columns: Sequence[str]) -> Results:

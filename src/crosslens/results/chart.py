@@ -12,6 +12,7 @@ import pyarrow as pa
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.cells import (
+    SHOWN,
     Cells,
     Column,
     Key,
@@ -24,7 +25,7 @@ from crosslens.results.cells import (
     variants_of,
 )
 from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
-from crosslens.results.record import Results
+from crosslens.results.record import SCHEMA, Results
 from crosslens.results.record_settings import settings_of, settings_text
 from crosslens.tasks.titles import metric_name, task_name
 
@@ -211,15 +212,22 @@ class State:
     Attributes:
         encoder: name of the encoder, or of both; "" if all results are of one.
         text: ``pretrained``, ``untrained``, ``fine-tuned for POS tagging, layers 1-2 re-initialised``, …
+        corpus: the sentences that it was measured on; "" if they are the same everywhere.
     """
 
     encoder: str
     text: str
+    corpus: str = ""
+
+    @property
+    def described(self) -> str:
+        """The state, and the corpus if it has to be named."""
+        return ", ".join(filter(None, (self.text, self.corpus)))
 
     @property
     def name(self) -> str:
-        """The encoder, if it has to be named, and its state."""
-        return f"{self.encoder}: {self.text}" if self.encoder else self.text
+        """The encoder, if it has to be named, its state and corpus."""
+        return f"{self.encoder}: {self.described}" if self.encoder else self.described
 
 
 def by_state(results: Results) -> list[tuple[State, Results]]:
@@ -227,19 +235,20 @@ def by_state(results: Results) -> list[tuple[State, Results]]:
 
     Encoders, corpora and settings are named where there are several.
     """
-    groups = []
+    groups, named_corpora = [], corpus_names(results)
     for _, models in encoders_apart(results).groups("task"):
         members: dict[tuple, list[int]] = {}
-        records = models.records.select(["encoder", "task", "condition", "state", "corpus"]).to_pylist()
+        records = models.records.select(["encoder", "task", "condition", "state"]).to_pylist()
+        corpora = [named_corpora[place] for place in models.columns.together(*SENTENCES).to_list()]
         apart = [_both_encoders(record) for record in disambiguated(models)]
         second = [settings_of(text).get("against_task") for text in models.records["settings"].to_pylist()]
         variants = variants_of(apart)
-        for place, (record, named, *others) in enumerate(zip(records, apart, variants, second, strict=True)):
+        for place, (record, named, *others) in enumerate(zip(records, apart, corpora, variants, second, strict=True)):
             key = (named["encoder"], *list(record.values())[1:], *others)
             members.setdefault(key, []).append(place)
         groups += [(key, Results(models.records.take(pa.array(rows, pa.int64())))) for key, rows in members.items()]
     encoders = {key[0] for key, _ in groups}
-    corpora = {(key[0], key[4]) for key, _ in groups}
+    several_corpora = len({key[4] for key, _ in groups}) > 1
     untrained = Counter(key[0] for key in {key[:3] for key, _ in groups if key[3] == "untrained"})
     named = []
     for (encoder, task, condition, state, corpus, variant, second_task), records in groups:
@@ -247,10 +256,45 @@ def by_state(results: Results) -> list[tuple[State, Results]]:
         words += [f"second encoder fine-tuned for {task_name(second_task)}"] if second_task else []
         if state != "untrained" or task or untrained[encoder] > 1:
             words += done_to(condition_of(condition))
-        words += [corpus] if corpus and sum(other == encoder for other, _ in corpora) > 1 else []
         words += [variant] if variant else []
-        named.append((State(encoder if len(encoders) > 1 else "", ", ".join(words)), records))
+        measured_on = corpus if corpus and several_corpora else ""
+        named.append((State(encoder if len(encoders) > 1 else "", ", ".join(words), measured_on), records))
     return named
+
+
+SENTENCES = ("source", "target", "corpus", "corpus_digest")
+"""Columns that name what a similarity was measured on; parallel sentences have a digest for each pair of languages."""
+
+
+def corpus_names(results: Results) -> dict[tuple, str | None]:
+    """Values of `SENTENCES` -> name of the corpus, with the number of sentences or the digest of several versions."""
+    sizes: dict[tuple, dict[str, int | None]] = {}
+    for *pair, corpus, digest, n in results.columns.together(*SENTENCES, "n").values:
+        if digest is not None:
+            sizes.setdefault((*pair, corpus), {})[digest] = n
+    several = {key: of_pair for key, of_pair in sizes.items() if len(of_pair) > 1}
+    alike = {key[-1] for key, of_pair in several.items() if len(set(of_pair.values())) < len(of_pair)}
+    cut = {key[-1] for key in several} - alike  # versions of it have different numbers of sentences
+
+    def name(*pair: str | None) -> str | None:
+        *_, corpus, digest = pair
+        if digest is None or corpus is None:
+            return corpus
+        of_pair = sizes[pair[:-1]]
+        if corpus in cut:
+            return f"{corpus} n={of_pair[digest]}"
+        return f"{corpus} ({digest[:SHOWN]})" if len(of_pair) > 1 else corpus
+
+    return {pair: name(*pair) for pair in results.columns.together(*SENTENCES).values}
+
+
+def sentences_apart(results: Results) -> Results:
+    """Name the corpora of similarities and probes as `corpus_names` does, so that records can be grouped by corpus."""
+    names, records = corpus_names(results), results.records
+    corpora = results.columns.together("measure", *SENTENCES)
+    named = corpora.changed([key[3] if key[0] is None else names[key[1:]] for key in corpora.values])
+    text = pa.array(named.values, pa.string()).take(pa.array(named.codes))
+    return Results(records.set_column(records.column_names.index("corpus"), SCHEMA.field("corpus"), text))
 
 
 def _both_encoders(record: Row) -> Row:

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
-from crosslens.results.cells import Cells, Column, Key, by_variant, encoders_apart, groups_of
+from crosslens.results.cells import Cells, Column, Key, by_variant, corpora_apart, encoders_apart, groups_of
 from crosslens.results.chart import COLOURS, SHAPES, Chart, alt, inline_data, styled
-from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, layer_profile
+from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, profiles_by_variant
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 
@@ -20,6 +21,7 @@ class EncoderProfile:
         profile: differences to the reference.
         same: rows in the source language that all the encoders have.
         cross: rows in other languages that all the encoders have.
+        setting: how the encoder itself was used, such as its precision, where that differs among the profiles; or "".
         kind: what tells its models apart from those of the other encoders, such as their recipe; "" if nothing does.
     """
 
@@ -28,12 +30,18 @@ class EncoderProfile:
     profile: LayerProfile
     same: Sequence[Key]
     cross: Sequence[Key]
+    setting: str = ""
     kind: str = ""
 
     @property
     def name(self) -> str:
-        """The encoder, with the kind of its models."""
-        return ", ".join(filter(None, (self.encoder, self.kind)))
+        """The encoder, with its setting and the kind of its models."""
+        return ", ".join(filter(None, (self.encoder, self.setting, self.kind)))
+
+    @property
+    def reference(self) -> Column:
+        """What the differences are to."""
+        return Column(Condition(), self.profile.columns[0].variant)
 
     @property
     def columns(self) -> list[tuple[Column, float]]:
@@ -112,7 +120,8 @@ def profiles_by_kind(results: Results, *, source: str | None) -> dict[str, list[
 def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderProfile]:
     """Collect the layer profiles of several encoders, with means over the corpora that all of them have.
 
-    Encoders without a target corpus in common with the one that has the most are left out.
+    An encoder that was used with several settings, such as two precisions, has a profile for each. Encoders without a
+    target corpus in common with the one that has the most are left out.
 
     Args:
         results: scores of one task, metric and source, from two encoders or more.
@@ -120,21 +129,22 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
     Raises:
         RequestError: when fewer than two encoders have a profile and a depth, or when they share no target corpus.
     """
-    known: dict[str, tuple[int, LayerProfile]] = {}
-    by_encoder = groups_of(results, "encoder")
+    known: dict[tuple[str, str], tuple[int, LayerProfile]] = {}
+    by_encoder = groups_of(corpora_apart(results), "encoder")
     for (encoder,), block in by_encoder if len(by_encoder) > 1 else ():
         depths = set(block.columns.coded("depth").values)
         try:
-            profile = layer_profile(block, source=source)
+            profiles = profiles_by_variant(block, source=source)
         except RequestError:
             continue
         if encoder is not None and len(depths) == 1 and (depth := depths.pop()) is not None:
-            known[encoder] = depth, profile
+            known |= {(encoder, profile.columns[0].variant): (depth, profile) for profile in profiles}
     scored = {name: _scored(profile) for name, (_, profile) in known.items()}
     # Encoders that share no target with the one that has most of them would leave nothing to compare.
     targets = {name: scored[name] & set(profile.cross) for name, (_, profile) in known.items()}
     widest = max(targets.values(), key=len, default=set())
     known = {name: each for name, each in known.items() if targets[name] & widest}
+    several = len({setting for _, setting in known}) > 1
     if len(known) < 2:
         raise RequestError(
             "these results contain no two encoders with re-initialised layers and a common target corpus"
@@ -145,7 +155,10 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
     )
     if not cross:
         raise RequestError("the encoders in these results have no target corpus in common")
-    profiles = [EncoderProfile(name, depth, profile, same, cross) for name, (depth, profile) in known.items()]
+    profiles = [
+        EncoderProfile(encoder, depth, profile, same, cross, setting if several else "")
+        for (encoder, setting), (depth, profile) in known.items()
+    ]
     profiles = [each for each in profiles if each.columns]
     if len(profiles) < 2:
         raise RequestError("these results contain no two encoders of which some layers were re-initialised, not all")

@@ -104,11 +104,6 @@ def _has_bar(name: str, cell: Cell) -> bool:
     return name in (SAME, ZERO_SHOT) and len(cell.by_seed) > 1
 
 
-def layer_profile(results: Results, *, source: str | None) -> LayerProfile:
-    """Collect the differences to the reference as `profiles_by_variant`, of the first variant by name."""
-    return min(profiles_by_variant(results, source=source), key=lambda profile: profile.columns[0].variant)
-
-
 def profiles_by_variant(
     results: Results, *, source: str | None, title: str = "", intervals: Intervals | None = None
 ) -> list[LayerProfile]:

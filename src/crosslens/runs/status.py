@@ -26,6 +26,7 @@ class Status:
         per_hour: finished runs per hour, over the last hour; 0 if unknown.
         damaged: finished runs with a file that is missing or damaged.
         active: whether a process on this machine runs the study.
+        given_up: failed runs that this process does not retry; a repeated command retries all that failed before.
     """
 
     study: str
@@ -37,6 +38,7 @@ class Status:
     per_hour: float
     damaged: int = 0
     active: bool = False
+    given_up: int = 0
 
     @property
     def ended(self) -> bool:
@@ -46,10 +48,12 @@ class Status:
 
     def describe(self) -> str:
         """Return the status as one line."""
-        remaining = self.runs - self.done
+        remaining = self.runs - self.done - self.given_up
         words = [f"{self.study}: {self.done} of {self.runs} runs done"]
         words += [f"{self.running} running"] if self.running else []
-        words += [f"{self.failed} failed"] if self.failed else []
+        some = f"{self.given_up} " if self.given_up < self.failed else ""
+        until = f" ({some}not retried until the command is repeated)" if self.given_up else ""
+        words += [f"{self.failed} failed{until}"] if self.failed else []
         words += [f"{self.damaged} damaged (`crosslens plan` names the file)"] if self.damaged else []
         words += [f"{self.waiting} wait for others"] if self.waiting else []
         if remaining and self.per_hour:
@@ -73,9 +77,11 @@ def status(store: Store) -> list[Status]:
         hours = (recent[-1] - recent[0]) / 3600 if len(recent) > 1 else 0.0
         remaining = [run for run in runs if run not in done]
         rate = (len(recent) - 1) / hours if hours else 0.0
-        running, failed = sum(map(store.claimed, remaining)), sum(map(store.failed, remaining))
-        counts = (len(runs), len(done), running, failed, planned["waiting"])
-        statuses.append(Status(name, *counts, rate, len(damaged), store.claimed(f"{name}.study")))
+        running, began = set(filter(store.claimed, remaining)), store.claimed_since(f"{name}.study")
+        failed = {run: when for run in remaining if (when := store.failed_at(run)) is not None}
+        given_up = [run for run, when in failed.items() if began is not None and when > began and run not in running]
+        counts = (len(runs), len(done), len(running), len(failed), planned["waiting"])
+        statuses.append(Status(name, *counts, rate, len(damaged), began is not None, len(given_up)))
     return statuses
 
 

@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -194,6 +194,8 @@ class Store:
                 lock.acquire(timeout=patience)
             except Timeout:
                 pass
+            with suppress(FileNotFoundError):  # its owner may have removed it
+                os.utime(lock.lock_file)  # see `claimed_since`
         try:
             yield lock.is_locked
         finally:
@@ -217,6 +219,11 @@ class Store:
     def claimed(self, run: str) -> bool:
         """Whether a process is working on a run."""
         return is_locked(self.folder / "claims" / run)
+
+    def claimed_since(self, run: str) -> float | None:
+        """When the last process tried to claim a run, or a study; None if no process is working on it."""
+        claim = self.folder / "claims" / run
+        return claim.stat().st_mtime if is_locked(claim) else None
 
     def state(self, run: str) -> Path:
         """File for the training state of an unfinished run."""
@@ -295,7 +302,14 @@ class Store:
 
     def failed(self, run: str) -> bool:
         """Whether the last attempt of a run failed."""
-        return (self.folder / "failed" / run).is_dir()
+        return self.failed_at(run) is not None
+
+    def failed_at(self, run: str) -> float | None:
+        """When the last attempt of a run failed; None if it did not."""
+        try:
+            return (self.folder / "failed" / run).stat().st_mtime
+        except FileNotFoundError:
+            return None
 
     def keep_plan(self, study: str, files: dict[str, str]) -> None:
         """Write the files of a planned study: file name -> content. Results of another plan are removed."""

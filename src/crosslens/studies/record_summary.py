@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from crosslens.results.cells import by_variant, condition_of, groups_of
+from crosslens.results.cells import by_variant, condition_of, corpora_apart, groups_of
 from crosslens.results.record import Results
 from crosslens.scores.unpaired import Unpaired
 from crosslens.studies.summary import CellKey, Scores, summary_of
@@ -16,7 +16,8 @@ def summarise_records(results: Results) -> "pandas.DataFrame":
     """Summarise main scores as `crosslens.studies.summary.summarise` does, from their values and intervals.
 
     Differences are not paired by sentence (`crosslens.scores.unpaired`), so their intervals are wider than those of a
-    store of runs. Of one seed, condition and corpus the first record counts. Scores without an interval are left out.
+    store of runs. Of one seed, condition and corpus the first record counts. Corpora of one name have their digest
+    behind it. Scores without an interval are left out.
 
     Args:
         results: records of one or more studies, which are tested apart.
@@ -38,7 +39,7 @@ def summarise_records(results: Results) -> "pandas.DataFrame":
     import pandas as pd
 
     frames = []
-    for (study,), records in results.filter(measure=None).groups("study"):
+    for (study,), records in corpora_apart(results.filter(measure=None)).groups("study"):
         variants = by_variant(records, within=("task", "encoder", "source"), of=("recipe", "settings"))
         parts = [part for _, alike in variants for _, part in groups_of(alike, "encoder", "train")]
         frames.append(summary_of([_scores(part) for part in parts], study=study or ""))

@@ -7,7 +7,7 @@ import pytest
 from crosslens.report.atlas.ranking import encoder_ranking
 from crosslens.report.page import make_page
 from crosslens.results.record import Results
-from made_records import score, similarity
+from made_records import in_bfloat16, score, similarity
 
 LOSSES = {
     "robust": (12, {"none": 0, "1-2": 3, "3-4": 1, "5-6": 50, "1-12": 60}),
@@ -101,7 +101,12 @@ def test_encoders_whose_models_have_different_recipes_say_so():
 
 @pytest.mark.parametrize(
     ("german", "expected"),
-    [({}, (0.3, 0.5)), ({"corpus": "tatoeba"}, (0.2, 0.4)), ({"settings": "pooling=cls"}, (0.2, 0.4))],
+    [
+        ({}, (0.3, 0.5)),
+        ({"corpus": "tatoeba"}, (0.2, 0.4)),
+        ({"settings": "pooling=cls"}, (0.2, 0.4)),
+        ({"corpus_digest": "a"}, (0.2, 0.4)),
+    ],
 )
 def test_similarities_that_were_measured_otherwise_are_not_compared(german, expected):
     """Both encoders were compared in French on one corpus; the German pair of one was measured in another way."""
@@ -113,3 +118,18 @@ def test_similarities_that_were_measured_otherwise_are_not_compared(german, expe
     _, rows = lines([*records(), *measured])
     cka = {label.split()[0]: row[3] for label, row in rows.items()}
     assert (cka["robust"], cka["fragile"]) == pytest.approx(expected)
+
+
+def test_an_encoder_in_two_precisions_has_two_ranks():
+    """In bfloat16 it loses 20 points more, and its translations are less similar."""
+    narrow = [in_bfloat16(each, lost=20.0) for each in records() if each.encoder == "robust"]
+    similar = [
+        *(similarity("cka", value, encoder=encoder) for encoder, value in (("robust", 0.8), ("fragile", 0.5))),
+        in_bfloat16(similarity("cka", 0.6, encoder="robust")),
+    ]
+    _, rows = lines([*records(), *narrow, *similar])
+    assert {label.partition(" (")[0]: row[2:] for label, row in list(rows.items())[:3]} == {
+        "robust, precision=bfloat16": [pytest.approx(-22.0), 0.6],
+        "fragile": [pytest.approx(-10.0), 0.5],
+        "robust": [pytest.approx(-2.0), 0.8],
+    }

@@ -141,19 +141,27 @@ def test_each_kind_of_model_has_its_own_similarity(others):
         assert len(dose_response(Results.of(records))[0].groups) == 2
 
 
-def test_similarity_of_two_parallel_corpora_is_in_two_groups():
+@pytest.mark.parametrize(
+    ("other", "names"), [({"corpus": "tatoeba"}, ("ud/pud", "tatoeba")), ({"n": 9}, ("ud/pud n=5", "ud/pud n=9"))]
+)
+def test_similarity_of_other_sentences_is_in_another_group(other, names):
+    """Parallel corpora have a digest for each language pair, and another one of fewer sentences."""
     records = [
-        replace(each, value=each.value - 0.1 * bool(corpus), corpus=corpus or "ud/pud", corpus_digest=each.target * 32)
+        replace(
+            each,
+            value=each.value - 0.1 * bool(corpus),
+            **{"corpus": "ud/pud", "n": 5, "corpus_digest": f"{each.target}{bool(corpus)}" * 8, **(corpus or {})},
+        )
         if each.measure
         else each
         for condition, cka, lost in (("none", 0.7, 0.0), ({"noise": "6.output", "noise_dose": 1}, 0.4, -10.0))
         for each in measured(condition, cka, (0.0, lost), 1)
-        for corpus in ((None, "tatoeba") if each.measure else (None,))
+        for corpus in ((None, other) if each.measure else (None,))
     ]
     (table,) = dose_response(Results.of(records))
     assert {title: rows[0].cells[0].value for title, rows in table.groups.items()} == {
-        "pos, accuracy, ud/pud, source en: noise 6.output": pytest.approx(0.7),
-        "pos, accuracy, tatoeba, source en: noise 6.output": pytest.approx(0.6),
+        f"pos, accuracy, {names[0]}, source en: noise 6.output": pytest.approx(0.7),
+        f"pos, accuracy, {names[1]}, source en: noise 6.output": pytest.approx(0.6),
     }
 
 

@@ -160,6 +160,23 @@ def test_parallel_corpora_and_settings_of_probes_have_rows_of_their_own():
     assert {first, second} <= set(rows(onsets))
 
 
+def test_similarities_over_other_numbers_of_sentences_have_rows_of_their_own():
+    """From step 200 on, the same corpus was read further; each language pair has a digest of its own."""
+    records = [
+        replace(each, n=900 if late else 100, corpus_digest=f"{'b' if late else 'a'}{each.target}")
+        if each.target and each.measure == "cka"
+        else each
+        for each in made()
+        for late in [any(f'"{step}"' in (each.condition or "") for step in (200, 400))]
+    ]
+    table, _ = pretraining_steps(Results.of(records))
+    values = {label: [cell.value for cell in cells] for label, cells in rows(table).items() if label.startswith("CKA")}
+    assert values == {
+        "CKA, mean of 2 pairs, mean of 2 layers, ud/pud n=100": [*map(pytest.approx, CKA[:2]), None, None],
+        "CKA, mean of 2 pairs, mean of 2 layers, ud/pud n=900": [None, None, *map(pytest.approx, CKA[2:])],
+    }
+
+
 def test_dev_and_test_sets_are_apart():
     results = Results.of(
         score(target, value + step, split=split, condition={"checkpoint": step})
@@ -180,6 +197,8 @@ def test_seeds_that_lack_a_step_are_noted():
     by_step, onsets = pretraining_steps(lacking)
     name = "zero-shot POS tagging, accuracy, source en, mean of 2 languages"
     assert [cell.value for cell in rows(by_step)[name]] == [42.0, 42.5, 44.0, 52.0]
+    assert [cell.note for cell in rows(by_step)[name]] == [None, 1, None, None]
+    assert by_step.notes == ("over fewer seeds: 2 of 3",)
     assert onsets.notes == ("number of seeds excluded for lack of a step: 1",)
     noted = {label: [cell.note for cell in cells] for label, cells in rows(onsets).items()}
     assert noted == {

@@ -9,7 +9,7 @@ from crosslens.errors import RequestError
 from crosslens.report.blocks import by_main_metric, scores_of
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.cells import Cells, Column, encoders_apart, groups_of, mean_of
+from crosslens.results.cells import Cells, Column, condition_of, encoders_apart, groups_of, mean_of
 from crosslens.results.chart import PAIR, pair_cells
 from crosslens.results.encoder_overlay import EncoderProfile, profiles_by_kind
 from crosslens.results.pivot import mean_row
@@ -20,6 +20,9 @@ LOWEST = 1 / 3
 
 MEASURES = {"cka": "CKA", "retrieval": "P@1"}
 """Measure of similarity between translations -> its column."""
+
+Model = tuple[str | None, str]
+"""An encoder, and the variant of its reference: how it was used, such as its precision."""
 
 
 def lowest_third(profile: EncoderProfile) -> tuple[list[Column], cells.Cell]:
@@ -82,8 +85,8 @@ def encoder_ranking(results: Results) -> list[Table]:
     similar = {measure: _similarities(results, measure) for measure in MEASURES}
     measures = [measure for measure, values in similar.items() if values]
     for panel in encoder_panels(results):
-        lost = {each.encoder: lowest_third(each)[1].mean for each in panel.profiles}
-        lines = sorted(panel.profiles, key=lambda each: (lost[each.encoder] is None, lost[each.encoder] or 0.0))
+        lost = {each.name: lowest_third(each)[1].mean for each in panel.profiles}
+        lines = sorted(panel.profiles, key=lambda each: (lost[each.name] is None, lost[each.name] or 0.0))
         targets = len({target for target, *_ in panel.profiles[0].cross})
         title = panel.title(f"{panel.source} to {targets} language{'s' * (targets > 1)}")
         groups[title] = tuple(_row(each, [similar[measure] for measure in measures], notes) for each in lines)
@@ -103,32 +106,36 @@ def encoder_ranking(results: Results) -> list[Table]:
     return [Table("encoders", caption, head, groups, tuple(notes.texts))]
 
 
-def _row(profile: EncoderProfile, similar: Sequence[dict[str, float]], notes: Notes) -> Row:
-    scores, reference = profile.profile.scores, profile.profile.scores.reference_of(profile.profile.columns[0])
+def _row(profile: EncoderProfile, similar: Sequence[dict[Model, float]], notes: Notes) -> Row:
+    scores, reference = profile.profile.scores, profile.reference
     sets, lost = lowest_third(profile)
     numbers = [cell_of(mean_row(scores, keys, reference), "score", notes) for keys in (profile.same, profile.cross)]
     numbers.append(cell_of(lost, "difference", notes))
-    likenesses = [Cell(values.get(profile.encoder), "similarity") for values in similar]
+    likenesses = [Cell(values.get((profile.encoder, reference.variant)), "similarity") for values in similar]
     layers = " and ".join(column.condition.change for column in sets)
     return Row(f"{profile.name} ({profile.depth} layers{f'; {layers}' if sets else ''})", (*numbers, *likenesses))
 
 
-def _similarities(results: Results, measure: str) -> dict[str, float]:
+def _similarities(results: Results, measure: str) -> dict[Model, float]:
     """Mean of a measure over layers and shared pairs, measured alike, by encoder; of pretrained encoders only."""
-    records = results.filter(measure=measure, state="pretrained", condition="none", target_layer=None)
-    tables: dict[str, Cells] = {}
+    records = results.filter(measure=measure, state="pretrained", target_layer=None)
+    tables: dict[Model, Cells] = {}
     measured: list[set[tuple]] = []
-    for (encoder,), block in groups_of(records, "encoder"):
+    for (encoder, text), block in groups_of(records, "encoder", "condition"):
+        condition = condition_of(text)
+        if condition != condition.reference:
+            continue
+        model = encoder, condition.change
         try:
-            tables[encoder] = pair_cells(block)
+            tables[model] = pair_cells(block)
         except RequestError:  # measured in several ways
             continue
-        measured.append(set(block.columns.together(*PAIR, "corpus", "settings").values))
+        measured.append(set(block.columns.together(*PAIR, "corpus", "corpus_digest", "settings").values))
     alike = {row[: len(PAIR)] for row in set.intersection(*measured)} if measured else set()
     shared = alike.intersection(*(table.rows for table in tables.values()))
     means = {}
-    for encoder, table in tables.items():
+    for model, table in tables.items():
         values = [table.get(row, layer).mean for row in shared for layer in table.columns]
         if values and None not in values:
-            means[encoder] = fmean(value for value in values if value is not None)
+            means[model] = fmean(value for value in values if value is not None)
     return means

@@ -2,12 +2,12 @@
 
 import math
 import textwrap
-import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 
 from crosslens.alignment.baselines import LEVELS
 from crosslens.errors import RequestError
+from crosslens.formatting import right_to_left
 from crosslens.report.layers.by_layer import ORDER, Line, retrieval_lines, similarity_lines, transfer_lines
 from crosslens.results.chart import (
     COLOURS,
@@ -102,7 +102,7 @@ def similarity_by_pair(lines: Sequence[Line]) -> Chart:
     if not shown:
         raise RequestError("these results contain no similarity of translations")
     maps = []
-    for text in dict.fromkeys(state.text for _, state in shown):
+    for text in dict.fromkeys(state.described for _, state in shown):
         rows = [
             {
                 "pair": f"{line.group}, {state.encoder}" if state.encoder else line.group,
@@ -111,7 +111,7 @@ def similarity_by_pair(lines: Sequence[Line]) -> Chart:
             }
             for line, state in shown
             for layer, cell in line.by_layer.items()
-            if state.text == text and cell.mean is not None
+            if state.described == text and cell.mean is not None
         ]
         maps.append(
             heat_map(
@@ -187,6 +187,6 @@ def similarity_by_language(lines: Sequence[Line]) -> Chart:
 
 def _wrapped(title: str) -> list[str]:
     """Break a long title at spaces; right-to-left text stays whole because SVG reorders words across lines."""
-    if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in title):
+    if right_to_left(title):
         return [title]
     return textwrap.wrap(title, WRAPPED, break_long_words=False)

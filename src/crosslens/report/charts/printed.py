@@ -4,12 +4,11 @@ import copy
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from crosslens.formatting import wrapped
+from crosslens.formatting import right_to_left, wrapped
 from crosslens.report.charts.label_places import label_width
 from crosslens.results.chart import Chart
 
@@ -270,9 +269,7 @@ def _wrapped(text: str | Sequence[str], width: float, *, font: float) -> list[st
 
     lines: list[str] = []
     for line in [text] if isinstance(text, str) else text:
-        start = next(
-            (i for i, letter in enumerate(line) if unicodedata.bidirectional(letter) in ("R", "AL")), len(line)
-        )
+        start = next((i for i, letter in enumerate(line) if right_to_left(letter)), len(line))
         begin = line.rfind(" ", 0, start) + 1 if start < len(line) else len(line)
         head, tail = line[:begin].rstrip(), line[begin:]
         lines += wrapped(head, fits) if head or not tail else []

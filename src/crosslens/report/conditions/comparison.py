@@ -18,9 +18,11 @@ from crosslens.results.cells import (
     Key,
     columns_of,
     condition_of,
+    corpora_apart,
     disambiguated,
     groups_of,
     languages_of,
+    without_digest,
 )
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, Intervals
 from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
@@ -146,12 +148,12 @@ class Comparison:
         if column is None or not self._comparable(key, column) or len(self.models[column].trains) > 1:
             return None
         (train,) = self.models[column].trains
-        return paper.find(self.task, sources_of(train, self.source), paper.names_of(key[1], key[0]), column.condition)
+        return paper.find(self.task, sources_of(train, self.source), _names(paper, key), column.condition)
 
     def level(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
         """Find the published score."""
-        target, corpus, _ = key
-        default = self.split not in (None, "test") or target in paper.names_of(corpus, target)
+        target = key[0]
+        default = self.split not in (None, "test") or target in _names(paper, key)
         if column is None or not self._comparable(key, column) or not default:
             return None
         if not all(self.source in sources_of(train, self.source) for train in self.models[column].trains):
@@ -199,12 +201,20 @@ class Comparison:
         )
 
 
+def _names(paper: Paper, key: Key) -> tuple[str, ...]:
+    """Names of a row's test corpus in a paper."""
+    target, corpus, _ = key
+    return paper.names_of(corpus and without_digest(corpus), target)
+
+
 @remembered
 def comparisons(results: Results) -> list[Comparison]:
     """Compare the conditions of each task, encoder, source and split by the main score of the task."""
-    groups = groups_of(scores_of(results), "task", "metric", "encoder", "source", "split")
+    shown = corpora_apart(scores_of(results))
+    groups = groups_of(shown, "task", "metric", "encoder", "source", "split")
     groups = [(key, block) for key, block in by_main_metric(groups) if key[3] is not None]
     encoders, splits = ({key[place] for key, _ in groups} for place in (2, 4))
+    named = {key: languages_of(block) for key, block in shown.groups("task", "split")}
     compared = []
     for (task, _, encoder, source, split), block in groups:
         shown = [encoder if len(encoders) > 1 else None, split if len(splits) > 1 else None]
@@ -223,7 +233,7 @@ def comparisons(results: Results) -> list[Comparison]:
             _models(block),
             tuple(same),
             tuple(cross),
-            languages_of(block),
+            named[task, split],
             block,
         )
         compared.append(comparison)

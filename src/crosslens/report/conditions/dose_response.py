@@ -13,7 +13,7 @@ from crosslens.report.layers.by_layer import measures_of
 from crosslens.report.table import Cell, Row, Table, over_seeds
 from crosslens.results import cells
 from crosslens.results.cells import Column, encoders_apart
-from crosslens.results.chart import pair_cells
+from crosslens.results.chart import pair_cells, sentences_apart
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import of_same_models
@@ -117,7 +117,7 @@ def _rows(doses: Doses, measures: Sequence[str]) -> tuple[Row, ...]:
 def doses_of(results: Results) -> Iterator[Doses]:
     """List the interventions on states whose similarity was measured, with their doses."""
     results = encoders_apart(results)
-    similar = results.filter(metric="similarity", state="fine-tuned", target_layer=None)
+    similar = sentences_apart(results.filter(metric="similarity", state="fine-tuned", target_layer=None))
     blocks = changed_after_training(results) if len(similar) else []
     for block in blocks:
         families: dict[tuple[str, str], dict[str, Column]] = {}

@@ -8,10 +8,10 @@ import numpy as np
 
 from crosslens.report.conditions.comparison import comparisons
 from crosslens.report.layers.by_layer import measures_of
-from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, over_seeds
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, most_seeds, over_seeds
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, encoders_apart
-from crosslens.results.chart import pair_cells
+from crosslens.results.chart import pair_cells, sentences_apart
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results, concatenated
 from crosslens.tasks.titles import metric_name, task_name
@@ -102,7 +102,9 @@ def pretraining_steps(results: Results) -> list[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
     for each in series:
-        row = Row(each.name, tuple(cell_of(each.by_step.get(step, cells.EMPTY), each.kind, notes) for step in steps))
+        most = most_seeds(each.by_step.values())
+        values = (cell_of(each.by_step.get(step, cells.EMPTY), each.kind, notes, most=most) for step in steps)
+        row = Row(each.name, tuple(values))
         groups[each.encoder] = (*groups.get(each.encoder, ()), row)
     by_step = Table("pretraining-steps", CAPTION, tuple(map(str, steps)), groups, tuple(notes.texts))
     return [by_step, _onsets(series)]
@@ -140,7 +142,7 @@ def _noted(cell: Cell, series: Sequence[Series], seeds: int, notes: Notes) -> Ce
 def series_of(results: Results) -> list[Series]:
     """List the quantities that were measured at several steps of pretraining, encoder by encoder."""
     gathered: dict[tuple[str, str], tuple[Kind, str, Role, dict[int, cells.Cell]]] = {}
-    by_step = sorted(_by_step(encoders_apart(results)).items())
+    by_step = sorted(_by_step(sentences_apart(encoders_apart(results))).items())
     every = concatenated(records for _, records in by_step)
     for step, records in by_step:
         for (encoder,), block in records.groups("encoder"):

@@ -12,10 +12,10 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
 from crosslens.report.blocks import on_one_layer
-from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, most_seeds
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of
-from crosslens.results.chart import PAIR, SENTENCE_PAIRS, State, by_state, done_to
+from crosslens.results.chart import PAIR, SENTENCE_PAIRS, SENTENCES, State, by_state, corpus_names, done_to
 from crosslens.results.record import Results
 from crosslens.results.record_settings import SECOND_ENCODER, settings_of
 from crosslens.tasks import main_metric
@@ -50,7 +50,7 @@ class Line:
         label: name of the row.
         by_layer: layer, or pair of layers -> mean over seeds.
         baseline: name of the baseline, or "" for the measurement itself.
-        state: encoder and state of a similarity; None for anything else.
+        state: encoder, state and corpus of a similarity or retrieval; None for anything else.
         languages: source and target of a similarity or retrieval.
         directions: layer -> every source and target that the value is a mean over.
     """
@@ -163,7 +163,13 @@ def _only(directions: Sequence[tuple[str, str]]) -> str | None:
 def retrieval_lines(results: Results, level: str) -> list[Line]:
     """One line per language pair, cutoff, encoders and baseline."""
     measures = [name for (name,), _ in results.groups("measure") if name and name.split()[0] == level]
-    records = [record for record in disambiguated(results.filter(measure=measures)) if record["value"] is not None]
+    measured = results.filter(measure=measures)
+    names, corpora = corpus_names(measured), measured.columns.together(*SENTENCES).to_list()
+    records = [
+        {**record, "corpus": names[corpus]}
+        for record, corpus in zip(disambiguated(measured), corpora, strict=True)
+        if record["value"] is not None
+    ]
     sources = list(dict.fromkeys(record["source"] for record in records))
     # Pairs are named, and stand, as in the direction from the language that is a source first.
     records.sort(key=lambda record: record["target"] in sources[: sources.index(record["source"])])
@@ -180,7 +186,12 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
             f"{'–'.join(retrieved.languages)}: {record['metric'].replace('@', ' at ')}",
             ", ".join([retrieved.encoders, *_model(record), *([retrieved.method] if len(methods) > 1 else [])]),
             _baseline(record, is_mapped=retrieved in mapped),
-            {**record, "layer": layer_of(record, source=retrieved.languages[0]), "settings": None},
+            {
+                **record,
+                "layer": layer_of(record, source=retrieved.languages[0]),
+                "settings": None,
+                "measured": State(retrieved.encoders, ", ".join(_model(record)), record["corpus"] or ""),
+            },
         )
         for retrieved, record in read
     )
@@ -227,17 +238,20 @@ def _joined(encoders: Iterable[str | None]) -> str:
 
 def similarity_against_retrieval(results: Results) -> list[Table]:
     """Pearson's correlation, over layers, of CKA and sentence retrieval (Conneau, Wu et al. 2020, section 5.2)."""
-    alike = {
-        (line.languages, line.state.encoder, line.state.text): line
-        for line in similarity_lines(results.filter(metric="similarity", target_layer=None), "cka")
-        if line.state and not line.baseline
-    }
+    measured: dict[tuple, list[Line]] = {}
+    for line in similarity_lines(results.filter(metric="similarity", target_layer=None), "cka"):
+        if line.state and not line.baseline:
+            measured.setdefault((line.languages, line.state.encoder, line.state.text), []).append(line)
     names = ("pretrained", "untrained")
     coefficients: dict[tuple[str, str], dict[str, Cell]] = {}
     notes = Notes()
     for line in retrieval_lines(results, "sentences"):
+        if line.state is None or line.state.text:
+            continue
         state = line.baseline or names[0]
-        similar = alike.get((line.languages, line.label, state)) or alike.get((line.languages, "", state))
+        alike = [each for name in (line.state.encoder, "") for each in measured.get((line.languages, name, state), ())]
+        in_corpus = [each for each in alike if each.state and each.state.corpus == line.state.corpus]
+        similar = next(iter(alike if len(alike) == 1 else in_corpus), None)
         both = [
             (similar.by_layer[layer].mean, cell.mean)
             for layer, cell in line.by_layer.items()
@@ -350,10 +364,14 @@ def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[T
     notes = Notes()
     averaged = over_directions(lines)
     groups: dict[str, tuple[Row, ...]] = {}
+    most: dict[str, int] = {}
+    for line in lines:
+        most[line.group] = max(most.get(line.group, 0), most_seeds(line.by_layer.values()))
     for line in lines:
         only = {layer: _only(directions) for layer, directions in line.directions.items()} if averaged else {}
         values = tuple(
-            cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes, note=only.get(layer)) for layer in ordered
+            cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes, note=only.get(layer), most=most[line.group])
+            for layer in ordered
         )
         row = Row(line.name, values, "beside" if line.baseline else "plain")
         groups[line.group] = (*groups.get(line.group, ()), row)
@@ -365,29 +383,44 @@ Entry = tuple[str, str, str, cells.Row]
 """A record, with the group, label and baseline of its line."""
 
 TOLD_APART = ("corpus", "train", "selection", "recipe", "settings")
-"""Columns that become part of the label where a line would otherwise hold several of their values."""
+"""Columns that become part of labels where a line would otherwise hold several of their values, or where lines that are
+compared have different ones: of the same language pair, and, but for corpora, of one task."""
 
 
 def _told_apart(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Add to labels what would otherwise be averaged: a line is of one corpus a direction, and of one recipe."""
+    """Add to labels what would otherwise be averaged or compared as one: corpora, and how encoders were trained."""
     values: dict[tuple, dict[tuple, set[Any]]] = {}
     for group, label, _, record in entries:
         direction = (record["source"], record["target"])
         for name in TOLD_APART:
             values.setdefault((group, label, name), {}).setdefault(direction, set()).add(record[name])
+            if record[name] is not None:
+                compared = values.setdefault(_compared(group, name, record), {})
+                compared.setdefault(direction, set()).add(record[name])
     varying = {line for line, by_direction in values.items() if any(len(of) > 1 for of in by_direction.values())}
     for group, label, baseline, record in entries:
-        words = [record[name] for name in TOLD_APART if (group, label, name) in varying and record[name]]
+        words = [
+            record[name]
+            for name in TOLD_APART
+            if record[name] and not varying.isdisjoint(((group, label, name), _compared(group, name, record)))
+        ]
         yield group, ", ".join([label, *words]), baseline, record
+
+
+def _compared(group: str, name: str, record: cells.Row) -> tuple:
+    """The lines with which a record is compared, whatever their label."""
+    return group, None, name, None if name == "corpus" else record["task"]
 
 
 def _gather(records: Iterable[Entry]) -> list[Line]:
     """Records of one group, label and baseline as a line: mean over directions and heads, seed by seed."""
     kept: dict[tuple[str, str, str], dict[Layer, dict[tuple, dict[tuple, float]]]] = {}
     languages: dict[str, tuple[str, str]] = {}
+    states: dict[tuple[str, str, str], State | None] = {}
     for group, label, baseline, record in _told_apart(list(records)):
         side = (record["source"], record["target"], record["corpus"])
         languages.setdefault(group, (str(record["source"]), str(record["target"])))
+        states.setdefault((group, label, baseline), record.get("measured"))
         layers = kept.setdefault((group, label, baseline), {})
         by_head = layers.setdefault(record["layer"], {}).setdefault(side, {})
         if by_head.setdefault((record["seed"], record.get("head")), record["value"]) != record["value"]:
@@ -404,7 +437,8 @@ def _gather(records: Iterable[Entry]) -> list[Line]:
             label,
             {layer: mean_of([_over_heads(by_head) for by_head in sides.values()]) for layer, sides in layers.items()},
             baseline,
-            languages=languages[group],
+            states[group, label, baseline],
+            languages[group],
             directions={layer: list(dict.fromkeys(side[:2] for side in sides)) for layer, sides in layers.items()},
         )
         for (group, label, baseline), layers in sorted(

@@ -68,7 +68,7 @@ const byLanguage = (measure, states, layers) => {
   const from = unique(panels.map(({ pair }) => pair.split("-")[0])).length === 1;
   multiples(at("languages"), pairs.length, (W) => panels.map(({ pair, language, states: own, series }) => make("figure", {}, make("figcaption", {}, heading({ title: from ? language : pair, language })),
     lineChart({ label: `${data.measures[measure]} by layer, ${pair}`, W, H: 150, scale, digits: 2, places: layers, labels: layers,
-      lines: drawnLines(series, layers, (s, p) => s.style ? null : inWords(s, p)).map((line) => ({ ...line, radius: 2 })) }), alike ? null : make("ul", { class: "key" }, ...own.map((name, i) => make("li", {}, make("i", { class: seriesClass(apart ? i : every.indexOf(name)) }), make("bdi", {}, name)))))), 215);
+      lines: drawnLines(series, layers, (s, p) => s.style ? null : inWords(s, p)).map((line) => ({ ...line, radius: 2 })) }), alike ? null : make("ul", { class: "key" }, ...own.map((name, i) => make("li", {}, make("i", { class: seriesClass(apart ? i : every.indexOf(name)) }), name))))), 215);
   const rows = () => panels.flatMap(({ pair, series }) => series.map((s) => [`${pair}, ${s.state}: ${s.kind}`, ...layers.map((layer) => written(s.points.find((p) => p.layer === layer)?.value, 3).replace("–", "not run"))]));
   const details = at("by-language").querySelector("details"), show = () => { if (details.open) details.querySelector("table").replaceChildren(...tableOf(["pair and encoder", ...layers], rows())); };
   details.ontoggle = show; show();

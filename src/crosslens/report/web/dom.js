@@ -17,14 +17,21 @@ const written = (value, digits = 2, sign = false) => {
   const text = tie && upper.at(-1) % 2 ? (size - 0.25 / 10 ** digits).toFixed(digits) : upper;
   return (value < 0 && Number(text) ? "−" : sign ? "+" : "") + text;
 };
+// Right-to-left names in other text are isolated, or the brackets and numbers around them would change places.
+const NAMES = data.rightToLeft.length
+  ? new RegExp(`(?<![\\p{L}\\p{M}])(${data.rightToLeft.map((name) => name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|")})(?![\\p{L}\\p{M}])`, "gu") : null;
+const plainly = (text) => NAMES && typeof text === "string" ? text.replace(NAMES, "\u2068$1\u2069") : text; // where there are no elements
+const isolated = (text, tag = "") => !NAMES || typeof text !== "string" || tag === "bdi" || tag === "option" ? [text] : SVG.has(tag) ? [plainly(text)]
+  : text.split(NAMES).map((part, i) => i % 2 ? make("bdi", {}, part) : part).filter(Boolean);
 const SVG = new Set(["svg", "line", "text", "polyline", "circle", "title", "g", "rect"]);
+const SPOKEN = new Set(["title", "aria-label"]);
 const make = (tag, attributes = {}, ...children) => {
   const node = SVG.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value); else node.setAttribute(name, value);
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value); else node.setAttribute(name, SPOKEN.has(name) ? plainly(value) : value);
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
+  node.append(...children.filter((child) => child !== null && child !== undefined).flatMap((child) => isolated(child, tag)));
   return node;
 };
 const at = (id) => document.getElementById(id);
@@ -49,3 +56,8 @@ const ticks = (values, steps, least) => {
   const first = Math.floor(lowest / step + 1e-9), last = Math.ceil(highest / step - 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 };
+if (NAMES) {
+  const texts = [], walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) texts.push(walker.currentNode);
+  for (const text of texts) text.replaceWith(...isolated(text.data, text.parentNode.localName));
+}

@@ -21,7 +21,7 @@ const overlay = (panel) => {
 };
 const overlays = () => {
   const names = unique(data.encoders.flatMap((panel) => panel.points.map((point) => point.encoder)));
-  at("encoder-key").replaceChildren(...names.map((name, number) => make("li", {}, make("i", { class: seriesClass(number) }), make("bdi", {}, name))));
+  at("encoder-key").replaceChildren(...names.map((name, number) => make("li", {}, make("i", { class: seriesClass(number) }), name)));
   const shown = data.encoders.filter((panel) => !state.task || panel.task === state.task);
   at("overlays").replaceChildren(...(shown.length ? shown : data.encoders).map(overlay));
 };

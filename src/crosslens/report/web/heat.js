@@ -32,7 +32,7 @@ const heat = (table) => {
   const about = (row) => row.over || !data.languages[row.language] ? null : make("small", {},
     state.colour ? make("i", { class: colourOf(row.language) }) : null, described(row.language).slice(2));
   const name = (row) => row.over || !row.language ? row.name : make("button", { "aria-pressed": `${isChosen(row.language)}`,
-    onclick: follow(row.language) }, make("bdi", {}, row.name));
+    onclick: follow(row.language) }, row.name);
   const head = make("tr", {}, make("th", { class: "left", scope: "col" }, "evaluated on"),
     ...table.columns.map((column) => make("th", { scope: "col" }, column.head)));
   at("heat").replaceChildren(make("thead", {}, head), make("tbody", {}, ...heatRows(table).map((row) =>

@@ -41,7 +41,7 @@ const lineChart = ({ label, W, H, scale, digits, sign = false, places, labels, a
 };
 const follow = (language) => (event) => choose(language, event.ctrlKey || event.metaKey || event.shiftKey);
 const heading = ({ title, language }) => language
-  ? make("button", { "aria-pressed": `${isChosen(language)}`, onclick: follow(language) }, make("bdi", {}, title)) : make("bdi", {}, title);
+  ? make("button", { "aria-pressed": `${isChosen(language)}`, onclick: follow(language) }, title) : title;
 // Small charts stand in columns of one width; few charts are larger.
 const multiples = (node, count, figuresOf, least = 246) => {
   const room = node.clientWidth || 800, columns = Math.max(1, Math.min(count, Math.floor((room + 24) / (room < 500 ? 180 : least + 24))));

@@ -29,8 +29,8 @@ const opening = (table) => {
     at(`${name}-choice`).hidden = values.length < 2;
   }
   at("subject").replaceChildren(...[table.encoder, table.title, `trained on ${table.source}`]
-    .filter(Boolean).flatMap((text, i) => [i ? " · " : "", make("bdi", {}, text)]));
-  at("headline").textContent = table.overviews[0]?.headline ?? "";
+    .filter(Boolean).flatMap((text, i) => [i ? " · " : "", ...isolated(text)]));
+  at("headline").replaceChildren(...isolated(table.overviews[0]?.headline ?? ""));
   at("tiles").replaceChildren(...table.overviews.flatMap((overview) => [
     table.overviews.length > 1 ? make("h2", { class: "models" }, overview.apart || "default settings") : null, tiles(overview)].filter(Boolean)));
 };
@@ -54,7 +54,7 @@ const facts = () => {
     ...(others ? [make("li", {}, make("i", { class: "thin" }), "others")] : []));
   const languages = [...state.languages];
   at("chosen").hidden = !languages.length;
-  at("chosen").replaceChildren("Following ", ...languages.flatMap((language, i) => [i ? ", " : "", make("bdi", {}, language)]), " ",
+  at("chosen").replaceChildren("Following ", ...languages.flatMap((language, i) => [i ? ", " : "", ...isolated(language)]), " ",
     make("button", { onclick: () => set({ languages: new Set() }) }, "Show all"));
 };
 

@@ -6,7 +6,7 @@ const ofLanguages = (panels) => {
   return followed.length ? followed : panels.filter((panel) => !panel.language || isKept(panel.language));
 };
 const keyOf = (names, kinds, section) => [
-  ...names.map((name, i) => make("li", {}, make("i", { class: seriesClass(i) }), make("bdi", {}, name))),
+  ...names.map((name, i) => make("li", {}, make("i", { class: seriesClass(i) }), name)),
   ...(kinds.length > 1 ? kinds.map((place) => make("li", {}, make("i", { class: LEGEND[STYLES[place]] }), section.kinds[section.styles.indexOf(place)])) : [])];
 const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50];
 const scaleOf = (lines) => ticks(lines.flatMap((line) => [...line.values, ...(line.low ?? []), ...(line.high ?? [])]).filter((value) => value !== null && value !== undefined), STEPS, 0.05);
