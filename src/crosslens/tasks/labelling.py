@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item
+from crosslens.settings import Strict
 from crosslens.tasks.task import UNSEEN
 
 if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
@@ -18,13 +18,11 @@ if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
     from crosslens.encoders.encoder import Encoder
 
 
-class Labelling(BaseModel):
+class Labelling(Strict):
     """Base class of tasks with one label per unit, which is a word or a text.
 
     Subclasses define the gold labels and the scores.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     laboratory: ClassVar[str | None] = "lab"
 
