@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.formats import CONLLU, Format
 from crosslens.data.formats.conllu import check_trees
 from crosslens.data.sentence import ANNOTATIONS, UPOS, Item, Sentence
 from crosslens.data.subwords import special_tokens
-from crosslens.errors import DataError, RequestError, suggest
+from crosslens.errors import RequestError, suggest
 from crosslens.scores import Score, attachment_scores
 from crosslens.settings import Strict
 from crosslens.tasks.heads.mst import Decode, Root
@@ -96,11 +96,10 @@ class Parsing(Strict):
             for sentence in corpus.sentences:
                 unknown = set(sentence.upos or ()) - set(UPOS)
                 if unknown:
-                    file, line = sentence.where or (corpus.name, None)
-                    raise DataError(
+                    raise item_error(
+                        corpus,
+                        sentence,
                         f"the tag {min(unknown)!r} is none of UPOS, which the parser reads",
-                        file=file,
-                        line=line,
                         hint="UD 1 has CONJ for CCONJ" if "CONJ" in unknown else suggest(min(unknown), UPOS),
                     )
 
