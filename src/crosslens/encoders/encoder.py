@@ -464,6 +464,11 @@ def layer_outputs(
     return outputs
 
 
+def layer_parts(layer: nn.Module) -> list[nn.Module]:
+    """The modules of one of `Encoder.layers` in order: one, but for XLM."""
+    return list(layer.values()) if isinstance(layer, nn.ModuleDict) else [layer]
+
+
 class StopForward(Exception):
     """Raised to end a forward pass after the highest layer needed."""
 
@@ -483,14 +488,11 @@ def _recording(encoder: Encoder, outputs: list[torch.Tensor], highest: int | Non
     def record_output(module: nn.Module, args: tuple, output: Any) -> None:
         record(output if isinstance(output, torch.Tensor) else output[0])
 
-    def parts(layer: nn.Module) -> list[nn.Module]:
-        return list(layer.values()) if isinstance(layer, nn.ModuleDict) else [layer]
-
-    first = parts(encoder.layers[0])[0]
+    first = layer_parts(encoder.layers[0])[0]
     with ExitStack() as hooks:
         hooks.enter_context(first.register_forward_pre_hook(record_input, with_kwargs=True))
         for layer in encoder.layers:
-            hooks.enter_context(parts(layer)[-1].register_forward_hook(record_output))
+            hooks.enter_context(layer_parts(layer)[-1].register_forward_hook(record_output))
         yield
 
 
