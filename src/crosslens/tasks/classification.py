@@ -85,8 +85,5 @@ class Classification(Labelling):
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
         """Compute accuracy over all texts."""
-        self.check(gold)
-        gold.require_same_words(predicted)
-        self.check(predicted)
-        labels = [[self.gold(text) for text in corpus.texts] for corpus in (gold, predicted)]
+        labels = self._compared(gold, predicted)
         return [accuracy(*labels, data=gold.digest, rule=f"task:{self.name}|texts:all", known=known)]

@@ -21,10 +21,14 @@ if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
 class Labelling(Strict):
     """Base class of tasks with one label per unit, which is a word or a text.
 
-    Subclasses define the gold labels and the scores.
+    Subclasses define the check of a corpus, the gold labels and the scores.
     """
 
     laboratory: ClassVar[str | None] = "lab"
+
+    def check(self, corpus: Corpus) -> None:
+        """Check that every unit has a label."""
+        raise NotImplementedError
 
     def gold(self, item: Item) -> tuple[str, ...]:
         """Gold labels of an item, one per unit."""
@@ -74,3 +78,11 @@ class Labelling(Strict):
         """Indices of the most probable labels, ``(units,)`` for each item."""
         predicted = head(self.units(states, batch)).argmax(-1).cpu().numpy()
         return np.split(predicted, np.cumsum(batch.lengths)[:-1])
+
+    def _compared(self, gold: Corpus, predicted: Corpus) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+        """Gold and predicted labels of each item, after a check that the words are the same."""
+        self.check(gold)
+        gold.require_same_words(predicted)
+        self.check(predicted)
+        gold_labels, predicted_labels = ([self.gold(item) for item in corpus] for corpus in (gold, predicted))
+        return gold_labels, predicted_labels
