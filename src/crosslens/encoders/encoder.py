@@ -104,11 +104,8 @@ class Encoder:
         """Interventions that replace states in each forward pass."""
         return tuple(change for change in self.changes if change.intervention.edits_states)
 
-    def refuse_edited(self, what: str) -> None:
-        """Refuse work that would ignore or fix interventions on states.
-
-        Args:
-            what: the work, such as ``save``.
+    def refuse_edited(self) -> None:
+        """Refuse to save interventions on states.
 
         Raises:
             RequestError: if there are such interventions.
@@ -116,7 +113,7 @@ class Encoder:
         if self.edited:
             label = self.edited[0].intervention.label
             raise RequestError(
-                f"cannot {what} an encoder whose states are replaced ({label})", hint=f"{what} it without interventions"
+                f"cannot save an encoder whose states are replaced ({label})", hint="save it without interventions"
             )
 
     def prepared(
