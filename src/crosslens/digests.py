@@ -56,7 +56,7 @@ def digest_chunks(chunks: Iterable[bytes | memoryview]) -> str:
 def digest_file(path: str | Path) -> str:
     """Compute the SHA-256 of a file, in hexadecimal."""
     with open(path, "rb") as stream:
-        return digest_chunks(iter(lambda: stream.read(1 << 20), b""))
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def stream_seed(*path: str | int) -> int:

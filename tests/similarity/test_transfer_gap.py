@@ -16,7 +16,7 @@ SIMILAR = dict(zip(LANGUAGES, [0.9, 0.85, 0.6, 0.8, 0.5, 0.75, 0.7, 0.4], strict
 def transfer_gaps(results):
     """The gap to each target language that `correlations` uses."""
     scores = _reference(results).filter(task="pos", source="en", metric="accuracy", measure=None)
-    return _means(_gaps(scores, task="pos", source="en").points, {})
+    return _means(_gaps(scores, task="pos", source="en", outcome="gap").points, {})
 
 
 def score(target, value, *, seed=1, condition=None, **more):

@@ -16,7 +16,7 @@ from crosslens.studies.paired import test as paired_test
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
-from crosslens.training.intervene import intervene, parse_interventions
+from crosslens.training.intervene import intervene, parse_intervention
 from crosslens.training.predict import predict
 from toy_trainings import FAST
 
@@ -131,8 +131,8 @@ def test_interventions_of_two_kinds_learn_from_one_corpus_what_they_would_alone(
 def test_a_seed_that_is_not_the_models_own_is_part_of_the_condition(tagger, toy):
     for text in ("1.output:noise=2", "1.output:rotate=90", "1-2:resample"):
         own, named, other = (intervene(tagger, text, seed=seed).encoder for seed in (None, tagger.seed, 7))
-        assert own.condition == named.condition == parse_interventions([text])[0]
-        assert other.condition == parse_interventions([f"{text};seed=7"])[0]
+        assert own.condition == named.condition == parse_intervention(text)
+        assert other.condition == parse_intervention(f"{text};seed=7")
         assert "seed=7" in other.condition.label
         again = intervene(tagger, Condition.parse(other.condition.text)).encoder
         vectors = [represent(encoder, toy()).vectors for encoder in (own, named, other, again)]
@@ -228,7 +228,7 @@ def test_edited_models_are_neither_saved_nor_trained(tagger, toy, tmp_path):
     ],
 )
 def test_a_text_sets_every_key_that_it_names(text, keys):
-    assert parse_interventions([text]) == [Condition.read(keys)]
+    assert parse_intervention(text) == Condition.read(keys)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_text_sets_every_key_that_it_names(text, keys):
 )
 def test_invalid_interventions_are_refused(text, message):
     with pytest.raises(RequestError, match=message):
-        parse_interventions([text])
+        parse_intervention(text)
 
 
 def test_what_does_not_fit_the_model_is_refused(tagger):

@@ -7,7 +7,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
 from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.training.evaluate import evaluate
-from crosslens.training.intervene import intervene, parse_interventions
+from crosslens.training.intervene import intervene, parse_intervention
 from crosslens.training.predict import predict
 
 
@@ -53,9 +53,9 @@ def test_from_the_command_line_the_corpus_and_its_content_are_recorded(tagger, c
         "patch_links": links,
     }
     assert condition.label == "patch 2.output from ud/en_pud word-aligned"
-    assert parse_interventions(["1.output:patch=ud/en_pud;by=sentences"])[0].plain["patch_by"] == "sentences"
+    assert parse_intervention("1.output:patch=ud/en_pud;by=sentences").plain["patch_by"] == "sentences"
     with pytest.raises(RequestError, match="patch_nonsense"):
-        parse_interventions(["1.output:patch=ud/en_pud;nonsense=1"])
+        parse_intervention("1.output:patch=ud/en_pud;nonsense=1")
 
 
 def test_labels_name_alignments_and_no_path():

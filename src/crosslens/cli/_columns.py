@@ -40,6 +40,12 @@ class Line:
     ends: bool = False
 
 
+def output(width: int = UNLIMITED) -> Console:
+    """Standard output, as wide as the terminal; files and pipes have this width."""
+    console = Console(emoji=False)
+    return console if console.is_terminal else Console(width=width, emoji=False)
+
+
 def print_lines(console: Console, lines: Sequence[Line], *, corner: str, heads: Sequence[str], title: str = "") -> None:
     """Print a table that fits the width of the console."""
     names = [shortened(line.name, int(NAMES * console.width)) for line in lines]

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, Time
 from rich.progress import Progress as Bars
 from rich.text import Text
 
-from crosslens.cli._columns import UNLIMITED, Line, print_lines
+from crosslens.cli._columns import Line, output, print_lines
 from crosslens.cli._encoding import is_unicode
 from crosslens.cli._sparkline import BARS, LEAST, largest_loss, sparkline
 from crosslens.errors import RequestError
@@ -66,7 +66,7 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
     }
     profile = frame.attrs.get("profile", ())
     most = 0.0
-    console = Console(emoji=False)
+    console = output()
     if console.is_terminal and is_unicode(console.encoding) and len(profile) >= MANY:
         rows = frame[profile].to_numpy().tolist()
         most = max(largest_loss(row) for row in rows)
@@ -79,7 +79,6 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
         Line(label, [column[row] for column in cells], "bold" if mean else "", ends=mean)
         for row, (label, mean) in enumerate(zip(labels, means, strict=True))
     ]
-    console = _console()
     corner = " ".join(str(name) for name in frame.index.names if name)
     print_lines(console, lines, corner=corner, heads=list(columns), title=title)
     if PROFILE in columns:
@@ -88,12 +87,6 @@ def print_table(frame: "pandas.DataFrame", *, title: str, note: str = "", decima
         console.print(bars, style="italic", highlight=False)
     if note:
         console.print(note, style="italic", highlight=False, markup=False, soft_wrap=True)
-
-
-def _console() -> Console:
-    """Standard output, as wide as the terminal; files and pipes have no width."""
-    console = Console(emoji=False)
-    return console if console.is_terminal else Console(width=UNLIMITED, emoji=False)
 
 
 def print_object(value: Any) -> None:
@@ -113,12 +106,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def print_json(frame: "pandas.DataFrame") -> None:
-    """Print the rows of a frame as a JSON list of objects, with null for missing values."""
-    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    _print_as_json(rows)
 
 
 def print_records(results: "Results") -> None:
@@ -142,7 +129,7 @@ def print_report(table: "ReportTable", *, spread: "Spread" = "none") -> None:
             style = {"mean": "bold", "beside": "dim"}.get(row.kind, "")
             cells = [Text(number(cell, spread=spread), LEVELS.get(cell.level or "", "")) for cell in row.cells]
             lines.append(Line(("  " if row.kind == "beside" else "") + row.label, cells, style))
-    console = _console()
+    console = output()
     print_lines(console, lines, corner="", heads=table.full_heads)
     console.print(table.caption, highlight=False, markup=False, soft_wrap=True)
     for index, note in enumerate(table.notes, start=1):

@@ -22,17 +22,16 @@ def describe_missing(missing: "Iterable[Missing]") -> list[str]:
 def print_missing(missing: "Iterable[Missing]") -> None:
     """Print a table of missing corpora, one row per collection, with its licence and how to get it."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from crosslens.cli._columns import output
     from crosslens.corpora.collection import COLLECTIONS, SEE_SOURCE
     from crosslens.studies.missing import join_splits
 
     corpora: dict[str, list[str]] = {}
     for corpus in missing:
         corpora.setdefault(corpus.collection, []).append(corpus.corpus)
-    console = Console(emoji=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=True)
     table.add_column("missing", overflow="fold", max_width=22)
     table.add_column("licence", overflow="fold", max_width=18)
@@ -42,4 +41,4 @@ def print_missing(missing: "Iterable[Missing]") -> None:
         ways = list(filter(None, (collection.get, collection.published))) if collection else []
         licence = collection.licence if collection else SEE_SOURCE
         table.add_row(*map(Text, ("\n".join(join_splits(names)), licence, "\n".join(ways or ["your own file"]))))
-    (console if console.is_terminal else Console(width=NARROW, emoji=False)).print(table)
+    output(NARROW).print(table)

@@ -50,7 +50,7 @@ def command(
     """
     import pandas as pd
 
-    from crosslens.cli._display import print_json, print_table, say
+    from crosslens.cli._display import print_object, print_table, say
     from crosslens.report.incomplete import not_evaluated
     from crosslens.runs.recorded import read_results
     from crosslens.similarity.transfer_gap import OF_TEXT, correlations
@@ -88,7 +88,7 @@ def command(
     distance = f"; {WORD_ORDER} is a distance: positive if similar languages transfer better" if of_treebanks else ""
     controlled = f", controlling for {control}" if control else ""
     if as_json:
-        print_json(table)
+        print_object(table.to_dict("records"))
     else:
         print_table(
             table.set_index([*by_encoder, "task", "source", "similarity of", "measure", "layer"]),

@@ -74,10 +74,10 @@ def command(
     from crosslens.tasks.prediction_files import prediction_files
     from crosslens.training.checkpoint import load_model
     from crosslens.training.evaluate import evaluate
-    from crosslens.training.intervene import intervene, parse_interventions
+    from crosslens.training.intervene import intervene, parse_intervention
     from crosslens.training.model import in_precision
 
-    parsed = [_from_folders(condition) for condition in parse_interventions(interventions)]
+    parsed = [_from_folders(parse_intervention(text)) for text in interventions]
     computing = in_precision(load_model(model, device=device), precision)
     needed = any(isinstance(part, Revert | Add) for condition in parsed for part in condition.interventions)
     pretrained = ENCODER.convert(computing.encoder.name, None, None) if needed else None  # lab:good is not a folder

@@ -37,7 +37,7 @@ def command(
 
     The 95 % interval covers seeds and sentences. With one seed it covers sentences alone, and there is no p-value.
     """
-    from crosslens.cli._display import print_json, print_table
+    from crosslens.cli._display import print_object, print_table
     from crosslens.studies.paired import test
 
     sides = split_names(a), split_names(b)
@@ -47,7 +47,7 @@ def command(
     )
     table = test(*sides, where_a=chosen_a, where_b=chosen_b, metric=metric)
     if as_json:
-        print_json(table)
+        print_object(table.to_dict("records"))
         return
     for name, rows in table.groupby("metric", sort=False):
         frame = rows.set_index(["target", "corpus"]).drop(columns="metric").rename(columns=HEADS)

@@ -41,7 +41,7 @@ def command(
     if not is_store(store):
         raise RequestError(f"{store} is not a folder of runs", hint="name what `crosslens run --out` made")
 
-    from crosslens.cli._display import print_json, print_table
+    from crosslens.cli._display import print_object, print_table
     from crosslens.report.incomplete import not_evaluated
     from crosslens.report.typology import in_order
     from crosslens.studies.typology import read_typology
@@ -50,7 +50,7 @@ def command(
     if file:
         write_finished(file, lambda path: write_text(path, frame.to_csv(index=False)))
     if as_json:
-        print_json(frame)
+        print_object(frame.to_dict("records"))
         return
     shared = frame[(frame["adapted encoders"] == 1) & frame["q adapted"].notna()]  # with one adapted seed, no test
     shown = frame.rename(columns={"name": "", "train": "trained on", "text": "words of text"})

@@ -142,13 +142,8 @@ class Corpus(Sequence[Item]):
                 hint = f"check that corpus and task match; {ANNOTATIONS[name]} are read from {files} files"
                 raise DataError(f"{self.name} has no {ANNOTATIONS[name]}", hint=hint)
             if bare:
-                file, line = bare[0].where or (self.name, None)
-                raise DataError(
-                    f"the sentence has no {ANNOTATIONS[name]}, but other sentences have",
-                    file=file,
-                    line=line,
-                    hint="annotate it, or leave it out",
-                )
+                reason = f"the sentence has no {ANNOTATIONS[name]}, but other sentences have"
+                raise item_error(self, bare[0], reason, hint="annotate it, or leave it out")
 
     def require_same_words(self, other: "Corpus") -> None:
         """Check that a predicted corpus has the same sentences or texts.
@@ -159,19 +154,20 @@ class Corpus(Sequence[Item]):
         unit = "text" if self.items and isinstance(self.items[0], Text) else "sentence"
         for number, (gold, predicted) in enumerate(zip(self, other, strict=False), start=1):
             if _segments(gold) != _segments(predicted):
-                file, line = predicted.where or (other.name, None)
-                raise DataError(
-                    f"{unit} {number} differs in words from the gold one, {gold.where or gold.id or self.name}",
-                    file=file,
-                    line=line,
-                    hint="check that the predictions are for this corpus",
-                )
+                reason = f"{unit} {number} differs in words from the gold one, {gold.where or gold.id or self.name}"
+                raise item_error(other, predicted, reason, hint="check that the predictions are for this corpus")
         if len(self) != len(other):
             raise DataError(
                 f"{len(other)} {unit}s, but the gold corpus {self.name} has {len(self)}",
                 file=other.name,
                 hint="check that the predictions are for this corpus",
             )
+
+
+def item_error(corpus: Corpus, item: Item, message: str, *, hint: str | None = None) -> DataError:
+    """Return an error about an item, with its file and line, or else with the name of its corpus."""
+    file, line = item.where or (corpus.name, None)
+    return DataError(message, file=file, line=line, hint=hint)
 
 
 def trained_languages(source: str | None) -> tuple[str, ...]:

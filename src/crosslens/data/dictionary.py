@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
+from crosslens.data.formats.lines import normal, numbered_lines
 from crosslens.errors import DataError
 
 
@@ -60,7 +60,7 @@ def read(path: str | Path, *, name: str | None = None) -> Dictionary:
     """
     file = str(path)
     pairs = []
-    for number, line in enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):
+    for number, line in numbered_lines(path):
         line = normal(line).strip()
         if line:
             pairs.append(_pair(line, file, number))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.sentence import Sentence, Text
 from crosslens.errors import DataError, suggest
 
@@ -107,8 +107,7 @@ def places_by_id(corpus: Corpus) -> dict[str | None, int]:
     places: dict[str | None, int] = {}
     for place, item in enumerate(corpus):
         if item.id is not None and item.id in places:
-            file, line = item.where or (corpus.name, None)
-            raise DataError(f"cannot align duplicate id {item.id!r}", file=file, line=line)
+            raise item_error(corpus, item, f"cannot align duplicate id {item.id!r}")
         places[item.id] = place
     return places
 
@@ -118,8 +117,7 @@ def _by_id(corpus: Corpus) -> dict[str, Sentence | Text]:
     for id, place in places_by_id(corpus).items():
         item = corpus[place]
         if id is None:
-            file, line = item.where or (corpus.name, None)
-            raise DataError("cannot align an item without an id", file=file, line=line)
+            raise item_error(corpus, item, "cannot align an item without an id")
         items[id] = item
     return items
 

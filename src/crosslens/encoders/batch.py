@@ -1,13 +1,13 @@
 """Padded batches of windows: the tensors that an encoder reads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import torch
 
-from crosslens.data.windows import Window
+from crosslens.data.batching import evaluation_batches
+from crosslens.data.windows import Window, by_sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,23 +50,16 @@ class Batch:
         Some tokenizers, such as Qwen's, add no special token to a sentence. There it is the mean over the subwords of
         its last window, which differs from the state of every word.
         """
-        rows, positions = self._rows(), []
-        for first, last in rows:
-            first_window, last_window = self.windows[first], self.windows[last]
-            if first_window.before:
-                positions.append(first * self.ids.shape[1])
-            elif last_window.span[1] < len(last_window):
-                positions.append(last * self.ids.shape[1] + len(last_window) - 1)
+        groups, positions = by_sentence(self.windows), []
+        ends = np.cumsum([len(group) for group in groups]).tolist()
+        for group, end in zip(groups, ends, strict=True):
+            if group[0].before:
+                positions.append((end - len(group)) * self.ids.shape[1])
+            elif group[-1].span[1] < len(group[-1]):
+                positions.append((end - 1) * self.ids.shape[1] + len(group[-1]) - 1)
             else:
-                return self.mean_states(states)[[last for _, last in rows]]
+                return self.mean_states(states)[[end - 1 for end in ends]]
         return states.flatten(0, 1)[torch.tensor(positions, device=states.device)]
-
-    def _rows(self) -> list[tuple[int, int]]:
-        """Return the row of the first and of the last window of each sentence."""
-        rows = [
-            [row for row, _ in group] for _, group in groupby(enumerate(self.windows), lambda item: item[1].sentence)
-        ]
-        return [(group[0], group[-1]) for group in rows]
 
 
 def reading_budget(device: torch.device) -> int:
@@ -99,6 +92,14 @@ def make_batch(windows: Sequence[Window], *, padding: int, device: torch.device)
         ids=padded([window.ids for window in windows], padding),
         mask=on_device(inside.astype(np.int64)),
         word_index=on_device(first_subwords + np.concatenate(labelled)),
-        lengths=tuple(sum(w.last - w.first for w in group) for _, group in groupby(windows, lambda w: w.sentence)),
+        lengths=tuple(sum(w.last - w.first for w in group) for group in by_sentence(windows)),
         segments=segments,
     )
+
+
+def reading_batches(
+    windows: Sequence[Window], *, padding: int, device: torch.device
+) -> Iterator[tuple[np.ndarray, Batch]]:
+    """Make the batches of an inference pass over windows; yield the indices of their windows with each."""
+    for numbers in evaluation_batches([len(window) for window in windows], budget=reading_budget(device)):
+        yield numbers, make_batch([windows[i] for i in numbers], padding=padding, device=device)

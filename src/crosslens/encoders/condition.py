@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationError, model_serializer, model_validator
+from pydantic import SerializeAsAny, ValidationError, model_serializer, model_validator
 
 from crosslens.encoders.interventions import INTERVENTIONS, Intervention
 from crosslens.encoders.interventions.checkpoints import Checkpoint
@@ -21,7 +21,7 @@ from crosslens.encoders.interventions.swap import FromOther
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError
-from crosslens.settings import InvalidSettings, Problem, problems_of, unknown_setting
+from crosslens.settings import InvalidSettings, Problem, Strict, problems_of, unknown_setting
 
 Kind = TypeVar("Kind", bound=Intervention)
 
@@ -32,7 +32,7 @@ REFERENCE = "none"
 """Name of the condition without interventions in study files and records."""
 
 
-class Condition(BaseModel):
+class Condition(Strict):
     """Interventions on an encoder before or after training; the empty condition is the reference.
 
     In a file, ``none`` is the reference, ``1-2`` is short for ``{layers: 1-2}``, and one mapping holds the keys of all
@@ -42,8 +42,6 @@ class Condition(BaseModel):
         interventions: interventions in the order of `INTERVENTIONS`.
         recipe: named recipe of this condition; None: the study's recipe.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     interventions: tuple[SerializeAsAny[Intervention], ...] = ()
     recipe: str | None = None

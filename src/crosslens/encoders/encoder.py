@@ -104,11 +104,8 @@ class Encoder:
         """Interventions that replace states in each forward pass."""
         return tuple(change for change in self.changes if change.intervention.edits_states)
 
-    def refuse_edited(self, what: str) -> None:
-        """Refuse work that would ignore or fix interventions on states.
-
-        Args:
-            what: the work, such as ``save``.
+    def refuse_edited(self) -> None:
+        """Refuse to save interventions on states.
 
         Raises:
             RequestError: if there are such interventions.
@@ -116,7 +113,7 @@ class Encoder:
         if self.edited:
             label = self.edited[0].intervention.label
             raise RequestError(
-                f"cannot {what} an encoder whose states are replaced ({label})", hint=f"{what} it without interventions"
+                f"cannot save an encoder whose states are replaced ({label})", hint="save it without interventions"
             )
 
     def prepared(
@@ -464,6 +461,11 @@ def layer_outputs(
     return outputs
 
 
+def layer_parts(layer: nn.Module) -> list[nn.Module]:
+    """The modules of one of `Encoder.layers` in order: one, but for XLM."""
+    return list(layer.values()) if isinstance(layer, nn.ModuleDict) else [layer]
+
+
 class StopForward(Exception):
     """Raised to end a forward pass after the highest layer needed."""
 
@@ -483,14 +485,11 @@ def _recording(encoder: Encoder, outputs: list[torch.Tensor], highest: int | Non
     def record_output(module: nn.Module, args: tuple, output: Any) -> None:
         record(output if isinstance(output, torch.Tensor) else output[0])
 
-    def parts(layer: nn.Module) -> list[nn.Module]:
-        return list(layer.values()) if isinstance(layer, nn.ModuleDict) else [layer]
-
-    first = parts(encoder.layers[0])[0]
+    first = layer_parts(encoder.layers[0])[0]
     with ExitStack() as hooks:
         hooks.enter_context(first.register_forward_pre_hook(record_input, with_kwargs=True))
         for layer in encoder.layers:
-            hooks.enter_context(parts(layer)[-1].register_forward_hook(record_output))
+            hooks.enter_context(layer_parts(layer)[-1].register_forward_hook(record_output))
         yield
 
 

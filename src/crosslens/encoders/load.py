@@ -224,7 +224,7 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
         >>> (folder / "ablated" / "model.safetensors").exists()
         True
     """
-    encoder.refuse_edited("save")
+    encoder.refuse_edited()
     settings = [part.label for part in encoder.condition.interventions if isinstance(part, Reading | InPrecision)]
     if settings:
         raise RequestError(

@@ -8,11 +8,10 @@ import numpy as np
 import torch
 
 from crosslens.corpora.catalogue import CorpusLike, load_corpus
-from crosslens.data.batching import evaluation_batches
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.sentence import Sentence
 from crosslens.data.windows import Window
-from crosslens.encoders.batch import Batch, make_batch, reading_budget
+from crosslens.encoders.batch import Batch, reading_batches
 from crosslens.encoders.encoder import Encoder, layer_outputs, require_encoder
 from crosslens.encoders.inputs import read_doubled, read_windows
 from crosslens.encoders.matmul import inference
@@ -131,8 +130,7 @@ def represent(
             np.add.at(pooled[layer], sentences, layer_sums)
     if not counts.all():
         item = corpus[int(counts.argmin())]
-        file, line = item.where or (corpus.name, None)
-        raise DataError("cannot represent an item without words", file=file, line=line, hint="remove it")
+        raise item_error(corpus, item, "cannot represent an item without words", hint="remove it")
     pooled /= counts[None, :, None]
     _require_numbers(encoder, corpus, pooled, np.arange(len(corpus)))
     pooled.flags.writeable = False
@@ -192,9 +190,8 @@ def read_layers(
     encoder.model.eval()
     encoder = encoder.prepared(windows, corpus)
     listener, stage, done = listening(progress), f"reading {corpus.name}", 0
-    for numbers in evaluation_batches([len(window) for window in windows], budget=reading_budget(encoder.device)):
+    for numbers, batch in reading_batches(windows, padding=encoder.padding, device=encoder.device):
         listener.report(stage, done, len(windows), "windows")
-        batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
         yield numbers, batch, layer_outputs(encoder, batch.ids, batch.mask, last_layer=last_layer)
         done += len(numbers)
     listener.report(stage, done, len(windows), "windows")

@@ -12,9 +12,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from crosslens.data.batching import evaluation_batches
 from crosslens.data.windows import Window
-from crosslens.encoders.batch import Batch, make_batch, reading_budget
+from crosslens.encoders.batch import Batch, make_batch, reading_batches
 from crosslens.encoders.encoder import Encoder, layer_outputs
 from crosslens.encoders.entering import separate_layers
 from crosslens.encoders.matmul import inference
@@ -52,8 +51,7 @@ class StateCache:
         self.encoder.model.eval()
         if not self._matches_full_computation(make_batch(windows[:2], padding=padding, device=device)):
             return False
-        lengths = [len(window) for window in windows]
-        sizes = np.asarray(lengths)
+        sizes = np.asarray([len(window) for window in windows])
         layers = 1 if self.encoder.readout is None else len(self.encoder.readout.layers)
         shape = (int(sizes.sum()), layers * self.encoder.width)
         if shutil.disk_usage(tempfile.gettempdir()).free < 1.1 * 4 * shape[0] * shape[1]:
@@ -61,8 +59,7 @@ class StateCache:
         with tempfile.TemporaryFile() as file:  # the mapping outlives the file object
             states = np.memmap(file, np.float32, "w+", shape=shape)
         starts = np.cumsum(sizes) - sizes
-        for numbers in evaluation_batches(lengths, budget=reading_budget(device)):
-            batch = make_batch([windows[i] for i in numbers], padding=padding, device=device)
+        for numbers, batch in reading_batches(windows, padding=padding, device=device):
             flat = self._computed(batch).cpu().numpy()
             for row, number in enumerate(numbers):
                 states[starts[number] : starts[number] + sizes[number]] = flat[row, : sizes[number]]

@@ -11,7 +11,6 @@ from itertools import chain
 import numpy as np
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.parallel import Parallel, join
 from crosslens.data.sentence import Sentence, Text
 from crosslens.digests import stream_seed
 from crosslens.errors import RequestError, suggest
@@ -115,11 +114,6 @@ class Laboratory:
         for number, (tree, concepts, marks) in enumerate(sampled):
             items.append(self._sentence(language, grammar, tree, concepts, marks, f"{prefix}-{number + 1:05}"))
         return Corpus(tuple(items), name, language, split)
-
-    def parallel(self, languages: Sequence[str] | None = None, *, sentences: int | None = None) -> Parallel:
-        """Join the parallel test sets of some languages, or of all."""
-        selected = languages or self.languages
-        return join((self.corpus(language, sentences=sentences) for language in selected), name=self.name("all"))
 
     def links(self, source: str, target: str, ids: Sequence[str]) -> tuple[frozenset[tuple[int, int]], ...]:
         """List the links between the words of parallel test sentences: (source word, target word), from 0."""

@@ -2,15 +2,16 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from crosslens.lab.language import Language
 from crosslens.lab.world import WorldSettings
+from crosslens.settings import Strict
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class LaboratorySettings(BaseModel):
+class LaboratorySettings(Strict):
     """Settings of a set of artificial languages.
 
     Attributes:
@@ -25,8 +26,6 @@ class LaboratorySettings(BaseModel):
         sentences: number of sentences of raw text per language.
         seed: random seed.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     world: WorldSettings = WorldSettings()
     languages: dict[str, Language]

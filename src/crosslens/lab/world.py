@@ -11,15 +11,16 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from crosslens.digests import stream_seed
 from crosslens.lab.grammar import KINDS, Tree, draw_trees
+from crosslens.settings import Strict
 
 Some = Annotated[int, Field(ge=1)]
 
 
-class WorldSettings(BaseModel):
+class WorldSettings(Strict):
     """Number of concepts and strength of selectional preferences.
 
     Attributes:
@@ -42,8 +43,6 @@ class WorldSettings(BaseModel):
         strictness: factor by which the weight of concepts of preferred classes is multiplied.
         spread: standard deviation of the random log weight of each pair of head and dependent.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     nouns: Some = 36
     classes: Some = 6

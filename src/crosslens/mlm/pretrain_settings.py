@@ -13,9 +13,7 @@ from crosslens.errors import EncoderError, RequestError, suggest
 from crosslens.settings import Count, Positive, Seed, Share, Strict, problems_of
 
 Anchors = Literal["joint", "default", "none"]
-"""Subwords that languages share (Conneau, Wu et al. 2020, section 4.2). ``joint``: one vocabulary for all languages;
-``default``: one vocabulary per language, with identical strings sharing an embedding; ``none``: one vocabulary per
-language, with nothing shared."""
+"""Subwords that languages share (Conneau, Wu et al. 2020, section 4.2); see `Vocabulary`."""
 
 
 class Vocabulary(Strict):

@@ -7,13 +7,13 @@ import numpy as np
 
 from crosslens import __version__
 from crosslens.corpora.catalogue import CorpusLike, load_corpus
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.sentence import Item, Sentence
 from crosslens.digests import stream_seed
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.options import LastLayer
 from crosslens.encoders.represent import represent, represent_words
-from crosslens.errors import DataError, RequestError
+from crosslens.errors import RequestError
 from crosslens.probes import find_probe
 from crosslens.probes.probe import Probe
 from crosslens.probes.softmax import Fit, fit
@@ -131,8 +131,7 @@ def probe(
     for name in () if words else given:
         for item, answer in zip(corpora[name], given[name], strict=True):
             if answer not in number:
-                file, line = item.where or (corpora[name].name, None)
-                raise DataError(f"the label {answer!r} does not occur in the training data", file=file, line=line)
+                raise item_error(corpora[name], item, f"the label {answer!r} does not occur in the training data")
     vectors = {}
     for name in corpora:
         vectors[name] = (
@@ -255,8 +254,7 @@ def _classes(train: Corpus, answers: list[str]) -> tuple[str, ...]:
     rare = {str(answer) for answer, count in zip(classes, counts, strict=True) if count < FEWEST}
     for item, answer in zip(train, answers, strict=True):
         if answer in rare:
-            file, line = item.where or (train.name, None)
-            raise DataError(f"the label {answer!r} occurs only once", file=file, line=line, hint="remove this item")
+            raise item_error(train, item, f"the label {answer!r} occurs only once", hint="remove this item")
     return tuple(str(answer) for answer in classes)
 
 

@@ -2,23 +2,20 @@
 
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict
-
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.tsv import FirstSentences, first_sentences, require_labels
 from crosslens.encoders.options import Pooling
 from crosslens.probes.probe import Unit
+from crosslens.settings import Strict
 
 
-class _LabelledTexts(BaseModel):
+class _LabelledTexts(Strict):
     """A probe for text labels.
 
     Attributes:
         sentences: sentences to read from each text: ``all``, the first one, or the first ``2``.
         pooling: pooling of subword states into a text vector.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     unit: ClassVar[Unit] = "text"
 

@@ -2,17 +2,14 @@
 
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict
-
 from crosslens.data.corpus import Corpus
 from crosslens.encoders.options import Pooling
 from crosslens.probes.probe import Unit
+from crosslens.settings import Strict
 
 
-class PartsOfSpeech(BaseModel):
+class PartsOfSpeech(Strict):
     """Probe ``upos``: the universal part-of-speech tag of each word."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: ClassVar[str] = "upos"
     about: ClassVar[str] = "the part of speech of a word"

@@ -40,12 +40,5 @@ def nearest(
         The id of the nearest run, and dotted name -> (value of the explained run, value of the nearest run); None
         without finished runs.
     """
-    neighbours = []
-    for run, other in finished.items():
-        if run != besides:
-            different = differences(identity, other)
-            neighbours.append((len(different), run, different))
-    if not neighbours:
-        return None
-    _, run, different = min(neighbours, key=lambda neighbour: neighbour[:2])
-    return run, different
+    different = {run: differences(identity, other) for run, other in finished.items() if run != besides}
+    return min(different.items(), key=lambda neighbour: (len(neighbour[1]), neighbour[0]), default=None)

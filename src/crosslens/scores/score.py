@@ -64,9 +64,9 @@ class Score:
 
 
 def bootstrap_interval(
-    numerator: np.ndarray, denominator: np.ndarray, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
+    numerator: np.ndarray, denominator: np.ndarray, *, resamples: int = 1000
 ) -> tuple[float, float] | None:
-    """Compute the percentile bootstrap interval of a ratio of sums over resampled sentences (Efron 1979).
+    """Compute the 95 % percentile bootstrap interval of a ratio of sums over resampled sentences (Efron 1979).
 
     >>> bootstrap_interval(np.array([3, 3]), np.array([4, 4]))
     (75.0, 75.0)
@@ -75,26 +75,24 @@ def bootstrap_interval(
         numerator: counts, ``(sentences,)``.
         denominator: counts, ``(sentences,)``.
         resamples: number of samples with replacement.
-        level: coverage of the interval.
-        seed: random seed of the resampling.
 
     Returns:
         Both ends in points, or None if fewer than two sentences count: one says nothing about the spread.
     """
     if np.count_nonzero(denominator) < 2:
         return None
-    weights = _weights(len(denominator), resamples, seed)
+    weights = _weights(len(denominator), resamples)
     totals = weights @ denominator
     defined = totals > 0
     ratios = 100.0 * (weights @ numerator)[defined] / totals[defined]
-    low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(ratios, [0.025, 0.975])
     return float(low), float(high)
 
 
 @lru_cache(maxsize=2)  # shared by all metrics of a corpus, and by corpora of the same size
-def _weights(sentences: int, resamples: int, seed: int) -> np.ndarray:
+def _weights(sentences: int, resamples: int) -> np.ndarray:
     """How often each sentence is drawn, ``(resamples, sentences)``, so that one matrix product computes all samples."""
-    generator = np.random.default_rng(stream_seed(seed, "bootstrap"))
+    generator = np.random.default_rng(stream_seed(0, "bootstrap"))
     weights = generator.multinomial(sentences, np.full(sentences, 1 / sentences), size=resamples)
     weights.flags.writeable = False
     return weights

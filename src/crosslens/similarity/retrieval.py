@@ -18,7 +18,10 @@ def retrieval(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
     Returns:
         0 to 1, chance 1 / n; NaN if the widths differ or a side contains NaN or a zero vector.
     """
-    return _hits(_cosines(X, Y))
+    scores = _cosines(X, Y)
+    if scores is None:
+        return float("nan")
+    return float((_nearest(scores, axis=1).mean() + _nearest(scores, axis=0).mean()) / 2)
 
 
 def retrieval_csls(X: ArrayLike | Centred, Y: ArrayLike | Centred) -> float:
@@ -87,12 +90,6 @@ def _products(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     if x.shape[1] != y.shape[1] or not all(np.isfinite(norms).all() and norms.all() for norms in lengths):
         return None
     return (x / lengths[0][:, None]) @ (y / lengths[1][:, None]).T
-
-
-def _hits(scores: np.ndarray | None) -> float:
-    if scores is None:
-        return float("nan")
-    return float((_nearest(scores, axis=1).mean() + _nearest(scores, axis=0).mean()) / 2)
 
 
 def _nearest(scores: np.ndarray, *, axis: int) -> np.ndarray:

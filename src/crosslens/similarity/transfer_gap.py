@@ -355,7 +355,7 @@ def _reference(results: Results) -> Results:
     return results.filter(condition=[Condition().text, None])
 
 
-def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome = "gap") -> Gaps:
+def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome) -> Gaps:
     """Gaps of models that differ only in seed."""
     table = cells(scores, rows=("target", "partner", "split", "corpus"))
     column, *other_columns = table.columns or (None,)

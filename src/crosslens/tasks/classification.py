@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.formats import TSV, Format
 from crosslens.data.formats.tsv import require_labels
 from crosslens.data.sentence import Item, Text
-from crosslens.errors import DataError
 from crosslens.scores import Score, accuracy
 from crosslens.tasks.labelling import Labelling
 
@@ -52,11 +51,10 @@ class Classification(Labelling):
         """Sorted labels of the corpus, at least two."""
         labels = super().labels(corpus)
         if len(labels) == 1:
-            file, line = corpus.texts[0].where or (corpus.name, None)
-            raise DataError(
+            raise item_error(
+                corpus,
+                corpus.texts[0],
                 f"every text of {corpus.name} has the label {labels[0]!r}, so there is nothing to learn",
-                file=file,
-                line=line,
                 hint="if the corpus is sorted by label, do not take only its beginning",
             )
         return labels
@@ -87,8 +85,5 @@ class Classification(Labelling):
 
     def score(self, gold: Corpus, predicted: Corpus, *, known: frozenset[str] | None = None) -> list[Score]:
         """Compute accuracy over all texts."""
-        self.check(gold)
-        gold.require_same_words(predicted)
-        self.check(predicted)
-        labels = [[self.gold(text) for text in corpus.texts] for corpus in (gold, predicted)]
+        labels = self._compared(gold, predicted)
         return [accuracy(*labels, data=gold.digest, rule=f"task:{self.name}|texts:all", known=known)]

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Item
+from crosslens.settings import Strict
 from crosslens.tasks.task import UNSEEN
 
 if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
@@ -18,15 +18,17 @@ if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
     from crosslens.encoders.encoder import Encoder
 
 
-class Labelling(BaseModel):
+class Labelling(Strict):
     """Base class of tasks with one label per unit, which is a word or a text.
 
-    Subclasses define the gold labels and the scores.
+    Subclasses define the check of a corpus, the gold labels and the scores.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     laboratory: ClassVar[str | None] = "lab"
+
+    def check(self, corpus: Corpus) -> None:
+        """Check that every unit has a label."""
+        raise NotImplementedError
 
     def gold(self, item: Item) -> tuple[str, ...]:
         """Gold labels of an item, one per unit."""
@@ -76,3 +78,11 @@ class Labelling(BaseModel):
         """Indices of the most probable labels, ``(units,)`` for each item."""
         predicted = head(self.units(states, batch)).argmax(-1).cpu().numpy()
         return np.split(predicted, np.cumsum(batch.lengths)[:-1])
+
+    def _compared(self, gold: Corpus, predicted: Corpus) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+        """Gold and predicted labels of each item, after a check that the words are the same."""
+        self.check(gold)
+        gold.require_same_words(predicted)
+        self.check(predicted)
+        gold_labels, predicted_labels = ([self.gold(item) for item in corpus] for corpus in (gold, predicted))
+        return gold_labels, predicted_labels

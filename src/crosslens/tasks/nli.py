@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.sentence import Item
-from crosslens.errors import DataError, suggest
+from crosslens.errors import suggest
 from crosslens.tasks.classification import Classification
 
 if TYPE_CHECKING:  # these import torch, which scoring and reports do not need
@@ -39,17 +39,11 @@ class Inference(Classification):
         for text in corpus.texts:
             (label,) = self.gold(text)
             if label not in LABELS:
-                file, line = text.where or (corpus.name, None)
-                raise DataError(
-                    f"{label!r} is none of the labels {', '.join(LABELS)}",
-                    file=file,
-                    line=line,
-                    hint=suggest(label, LABELS),
-                )
+                reason = f"{label!r} is none of the labels {', '.join(LABELS)}"
+                raise item_error(corpus, text, reason, hint=suggest(label, LABELS))
 
 
 def _check_pairs(corpus: Corpus) -> None:
     for text in corpus.texts:
         if len(text.segments) != 2:
-            file, line = text.where or (corpus.name, None)
-            raise DataError(f"{corpus.name} has single texts, where pairs are needed", file=file, line=line)
+            raise item_error(corpus, text, f"{corpus.name} has single texts, where pairs are needed")

@@ -9,15 +9,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.formats import CONLLU, Format
 from crosslens.data.formats.conllu import check_trees
 from crosslens.data.sentence import ANNOTATIONS, UPOS, Item, Sentence
 from crosslens.data.subwords import special_tokens
-from crosslens.errors import DataError, RequestError, suggest
+from crosslens.errors import RequestError, suggest
 from crosslens.scores import Score, attachment_scores
+from crosslens.settings import Strict
 from crosslens.tasks.heads.mst import Decode, Root
 from crosslens.tasks.task import UNSEEN
 
@@ -39,7 +40,7 @@ WU2019_WORDS = 140
 Size = Annotated[int, Field(ge=1)]
 
 
-class Parsing(BaseModel):
+class Parsing(Strict):
     """Dependency parsing, the task ``parsing``.
 
     Attributes:
@@ -58,8 +59,6 @@ class Parsing(BaseModel):
             relation, as in the code released for Wu & Dredze (2019).
         metric: main score: ``las`` or ``uas``, with or without punctuation.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: ClassVar[str] = "parsing"
     recipe: ClassVar[str] = "muller2021.parsing"
@@ -97,11 +96,10 @@ class Parsing(BaseModel):
             for sentence in corpus.sentences:
                 unknown = set(sentence.upos or ()) - set(UPOS)
                 if unknown:
-                    file, line = sentence.where or (corpus.name, None)
-                    raise DataError(
+                    raise item_error(
+                        corpus,
+                        sentence,
                         f"the tag {min(unknown)!r} is none of UPOS, which the parser reads",
-                        file=file,
-                        line=line,
                         hint="UD 1 has CONJ for CCONJ" if "CONJ" in unknown else suggest(min(unknown), UPOS),
                     )
 

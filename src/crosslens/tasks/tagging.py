@@ -48,11 +48,3 @@ class Tagging(Labelling):
         """Replace the tags by the predicted ones."""
         assert isinstance(item, Sentence)
         return replace(item, **{self.layer: tuple(labels[index] for index in predicted)})
-
-    def _compared(self, gold: Corpus, predicted: Corpus) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-        """Gold and predicted tags of each sentence, after a check that the words are the same."""
-        self.check(gold)
-        gold.require_same_words(predicted)
-        self.check(predicted)
-        gold_tags, predicted_tags = ([self.gold(s) for s in corpus.sentences] for corpus in (gold, predicted))
-        return gold_tags, predicted_tags

@@ -66,7 +66,7 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
         >>> sorted(file.name for file in (folder / "tagger").glob("*.json"))
         ['config.json', 'crosslens.json', 'tokenizer.json', 'tokenizer_config.json']
     """
-    model.encoder.refuse_edited("save")
+    model.encoder.refuse_edited()
     description = {
         "format": FORMAT,
         "crosslens": __version__,

@@ -1,7 +1,7 @@
 """Interventions on trained models: ablate states, exchange layers or add changes, without training again."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ def intervene(
         '{"mean": "1-2"}'
     """
     conditions = [
-        parse_interventions([given])[0] if isinstance(given, str) else Condition.read(given) for given in interventions
+        parse_intervention(given) if isinstance(given, str) else Condition.read(given) for given in interventions
     ]
     loaded = as_model(model)
     drawn = loaded.seed if seed is None else seed
@@ -153,19 +153,15 @@ def _in_order(encoder: Encoder, conditions: Iterable[Condition]) -> tuple[Interv
     return parts
 
 
-def parse_interventions(texts: Sequence[str]) -> list[Condition]:
-    """Parse interventions as `crosslens evaluate` takes them.
+def parse_intervention(text: str) -> Condition:
+    """Parse an intervention as `crosslens evaluate` takes it.
 
-    >>> parse_interventions(["5.output:rotate=30"])[0].text
+    >>> parse_intervention("5.output:rotate=30").text
     '{"rotate": "5.output", "degrees": 30.0}'
 
     Raises:
         RequestError: for an invalid text.
     """
-    return [_parsed(text) for text in texts]
-
-
-def _parsed(text: str) -> Condition:
     match = _FORM.fullmatch(text.strip())
     if match is None:
         raise RequestError(f"invalid intervention {text!r}", hint="write an address and a kind, such as 5-6:mean")

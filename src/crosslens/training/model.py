@@ -1,13 +1,14 @@
 """A fine-tuned model: encoder, task head, and provenance."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 from torch import nn
 
+from crosslens.digests import digest_chunks
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.read_as import read_as
@@ -135,11 +136,9 @@ def in_precision(model: TaskModel, precision: Precision | Literal["auto"] | None
 
 def model_digest(encoder: Encoder, head: nn.Module) -> str:
     """Compute the SHA-256 digest of all weights, to check whether two training runs gave the same model."""
-    state = hashlib.sha256(encoder.digest.encode())
-    for name, tensor in sorted(head.state_dict().items()):
-        state.update(name.encode())
-        state.update(tensor.detach().cpu().flatten().numpy().data)
-    return state.hexdigest()
+    named = sorted(head.state_dict().items())
+    parts = ((name.encode(), tensor.detach().cpu().flatten().numpy().data) for name, tensor in named)
+    return digest_chunks(chain([encoder.digest.encode()], *parts))
 
 
 NAMED = frozenset(

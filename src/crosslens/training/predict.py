@@ -95,16 +95,14 @@ def predict_windows(
     return _predicted([model], corpus, reading, lambda batch: (states(batch),), progress)[0]
 
 
-def predict_variants(
-    models: Sequence[TaskModel], corpus: Corpus, reading: EncodedCorpus, *, progress: Progress = SILENT
-) -> list[Corpus]:
+def predict_variants(models: Sequence[TaskModel], corpus: Corpus, reading: EncodedCorpus) -> list[Corpus]:
     """Annotate an encoded corpus by one model under several interventions on states, and compute shared states once."""
     if len(models) == 1:
-        return [predict_windows(models[0], corpus, reading, progress=progress)]
+        return [predict_windows(models[0], corpus, reading)]
     encoders = [model.computing_encoder for model in models]
     with inference():
         variants = Variants(encoders, reading.windows, corpus)
-        return _predicted(models, corpus, reading, variants, progress)
+        return _predicted(models, corpus, reading, variants)
 
 
 def _predicted(
@@ -112,7 +110,7 @@ def _predicted(
     corpus: Corpus,
     reading: EncodedCorpus,
     states: Callable[[Batch], Iterable[torch.Tensor]],
-    progress: Progress,
+    progress: Progress = SILENT,
 ) -> list[Corpus]:
     """Annotate a corpus by models with one task head, which reads the states of each model, batch by batch."""
     model = models[0]

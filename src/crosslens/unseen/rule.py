@@ -193,9 +193,13 @@ class Rule:
         """Fit the regression without a language."""
         rows = [row for row in self.measured if row.language != left_out]
         return _Ridge.fit(
-            np.asarray([_inputs(row.features, row.source, self.sources) for row in rows], float),
+            np.asarray([self._inputs(row.features, row.source) for row in rows], float),
             np.asarray([row.score for row in rows], float),
         )
+
+    def _inputs(self, features: Sequence[float] | np.ndarray, source: str) -> np.ndarray:
+        """Inputs of the regression: features and a one-hot source."""
+        return np.asarray([*features, *(source == name for name in self.sources)], float)
 
     @cached_property
     def _ridge(self) -> "_Ridge":
@@ -203,15 +207,13 @@ class Rule:
 
     def expected(self, features: Sequence[float] | np.ndarray, source: str) -> float:
         """Expected score in points, between 0 and 100."""
-        return self._ridge.expected(_inputs(features, source, self.sources))
+        return self._ridge.expected(self._inputs(features, source))
 
     @cached_property
     def held_out(self) -> tuple[float, ...]:
         """Expected score of each measured transfer, by the rule fitted without its language."""
         without = {language: self._fit(language) for language in self.languages}
-        return tuple(
-            without[row.language].expected(_inputs(row.features, row.source, self.sources)) for row in self.measured
-        )
+        return tuple(without[row.language].expected(self._inputs(row.features, row.source)) for row in self.measured)
 
     @cached_property
     def errors(self) -> np.ndarray:
@@ -291,11 +293,6 @@ def mean_over_languages(values: Iterable[tuple[Measured, float]]) -> Mean:
 
 def _bare(corpus: str) -> str:
     return corpus.partition(":")[0].partition("[")[0].partition("@")[0]
-
-
-def _inputs(features: Sequence[float] | np.ndarray, source: str, sources: Sequence[str]) -> np.ndarray:
-    """Inputs of the regression: features and a one-hot source."""
-    return np.asarray([*features, *(source == name for name in sources)], float)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,7 +31,7 @@ def read(path: str | Path, *, name: str | None = None, language: str | None = No
     """
     path, file = Path(path), str(path)
     try:
-        table = pa.concat_tables([pa.ipc.open_stream(shard).read_all() for shard in map(_content, _shards(path))])
+        table = pa.concat_tables([pa.ipc.open_stream(pa.memory_map(str(shard))).read_all() for shard in _shards(path)])
     except (OSError, pa.ArrowInvalid) as error:
         raise DataError(f"is not an Arrow file of the library datasets: {error}", file=file) from None
     rows = enumerate(table.to_pylist(), start=1)
@@ -55,7 +55,3 @@ def _shards(path: Path) -> list[Path]:
         return [path]
     count = numbered["count"]
     return [path.with_name(f"{numbered['stem']}{number:05}-of-{count}{ENDING}") for number in range(int(count))]
-
-
-def _content(path: Path) -> pa.NativeFile:
-    return pa.memory_map(str(path))

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from sys import intern
 
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, blocks, normal, read_text, sentence_id
 from crosslens.data.sentence import UPOS as UPOS_TAGS
 from crosslens.data.sentence import Sentence, Where
@@ -94,8 +94,7 @@ def check_trees(corpus: Corpus) -> None:
     for sentence in corpus.sentences:
         roots = (sentence.heads or ()).count(0)
         if roots != 1:
-            file, line = sentence.where or (corpus.name, None)
-            raise DataError(f"the sentence has {roots or 'no'} roots, but a tree has exactly one", file=file, line=line)
+            raise item_error(corpus, sentence, f"the sentence has {roots or 'no'} roots, but a tree has exactly one")
 
 
 def _sentence(block: Sequence[str], file: str, start: int, *, cycles: bool, incomplete: Collection[str]) -> Sentence:
@@ -246,9 +245,7 @@ def _lines(sentence: Sentence) -> Iterator[str]:
         before = columns.copy()
         if normal(columns[FORM]) != sentence.words[word]:
             columns[FORM] = sentence.words[word]
-        columns[UPOS] = sentence.upos[word] if sentence.upos else ABSENT
-        columns[HEAD] = str(sentence.heads[word]) if sentence.heads else ABSENT
-        columns[DEPREL] = sentence.relations[word] if sentence.relations else ABSENT
+        columns[UPOS], columns[HEAD], columns[DEPREL] = _annotation(sentence, word)
         word += 1
         yield whole if columns == before else whole[: len(whole) - len(line)] + "\t".join(columns)
 
@@ -258,8 +255,12 @@ def _new_lines(sentence: Sentence) -> Iterator[str]:
         yield f"# sent_id = {sentence.id}\n"
     yield f"# text = {' '.join(sentence.words)}\n"
     for index, word in enumerate(sentence.words):
-        upos = sentence.upos[index] if sentence.upos else ABSENT
-        head = str(sentence.heads[index]) if sentence.heads else ABSENT
-        relation = sentence.relations[index] if sentence.relations else ABSENT
+        upos, head, relation = _annotation(sentence, index)
         yield "\t".join([str(index + 1), word, ABSENT, upos, ABSENT, ABSENT, head, relation, ABSENT, ABSENT]) + "\n"
     yield "\n"
+
+
+def _annotation(sentence: Sentence, word: int) -> list[str]:
+    """UPOS, HEAD and DEPREL of a word, as columns."""
+    layers = (sentence.upos, sentence.heads, sentence.relations)
+    return [str(layer[word]) if layer else ABSENT for layer in layers]

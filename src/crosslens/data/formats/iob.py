@@ -133,13 +133,13 @@ def _layout(lines: Sequence[str], prefixed: bool | None) -> Layout:
     words = [row for row in rows if row.strip() and not row.startswith(("#", DOCUMENT))]
     if not words:
         return Layout(1, 0, None, "\t")
-    first = words[0]
-    separator = "\t" if "\t" in first else " "
-    columns = first.split("\t") if separator == "\t" else [part for part in first.split(" ") if part]
+    separator = "\t" if "\t" in words[0] else " "
+    untagged = Layout(1, 0, None, separator)
+    columns = untagged.split(words[0])
     if separator == "\t" and len(columns) >= 4 and columns[0] == "1" and TAG.fullmatch(columns[2]):
         return Layout(len(columns), 1, 2, separator)
     if len(columns) == 1:
-        return Layout(1, 0, None, separator)
+        return untagged
     prefix = "" if prefixed is False else _prefix(words)
     if not prefixed and 2 * sum(row.startswith(prefix) for row in words) <= len(words):
         prefix = ""  # words with a colon, not languages

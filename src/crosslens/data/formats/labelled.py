@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, read_text
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, numbered_lines, read_text
 from crosslens.data.formats.rows import LABELLED, XNLI, read_rows
 from crosslens.errors import DataError
 from crosslens.files import write_bytes
@@ -69,7 +69,7 @@ def read_jsonl(
     """
     file = str(path)
     rows: list[tuple[int, Columns]] = []
-    for number, line in enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):
+    for number, line in numbered_lines(path):
         if line.strip():
             try:
                 row = json.loads(line)

@@ -46,6 +46,15 @@ def read_text(path: str | Path, *, otherwise: str | None = None) -> str:
         raise DataError(reason, file=file, line=line, hint="convert it, for example with iconv -t UTF-8") from None
 
 
+def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Number the lines of a UTF-8 file from 1, without line endings and byte order mark.
+
+    Raises:
+        DataError: as `read_text`.
+    """
+    return enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1)
+
+
 def blocks(text: str, *, spaces_are_empty: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Split text into blocks separated by empty lines, each with the number of its first line.
 

@@ -1,14 +1,13 @@
 """Read raw text with one sentence or paragraph per line."""
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import regex
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, numbered_lines, read_text
 from crosslens.data.scripts import script_name, unsegmented_script
 from crosslens.data.sentence import Sentence, Text, Where
 from crosslens.errors import CrosslensWarning, DataError
@@ -22,8 +21,6 @@ def read(path: str | Path, *, language: str | None = None) -> Corpus:
     """
     file = str(path)
     items = tuple(Text((line,), where=Where(file, number)) for number, line in _lines(path))
-    if not items:
-        raise DataError("contains no text", file=file)
     return Corpus(items, file, language)
 
 
@@ -38,8 +35,6 @@ def read_words(path: str | Path, *, name: str | None = None, language: str | Non
     """
     file = str(path)
     items = tuple(Sentence(tuple(line.split()), where=Where(file, number)) for number, line in _lines(path))
-    if not items:
-        raise DataError("contains no text", file=file)
     ends = [sentence.words[-1] for sentence in items]
     attached = [end for end in ends if _ATTACHED.fullmatch(end)]
     if 2 * len(attached) > len(ends):
@@ -135,8 +130,8 @@ def read_labelled(path: str | Path, labels: str | Path, *, name: str | None = No
     return replace(texts, items=items, name=name or str(path), split=split)
 
 
-def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):
-        text = normal(line).strip()
-        if text:
-            yield number, text
+def _lines(path: str | Path) -> list[tuple[int, str]]:
+    lines = [(number, text) for number, line in numbered_lines(path) if (text := normal(line).strip())]
+    if not lines:
+        raise DataError("contains no text", file=str(path))
+    return lines

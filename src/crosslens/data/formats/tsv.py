@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
 from crosslens.data.formats.rows import LAYOUTS, Layout, Rows, of_language, texts
 from crosslens.errors import DataError, RequestError
@@ -72,8 +72,7 @@ def require_labels(corpus: Corpus) -> list[str]:
     """
     for text in corpus.texts:
         if text.label is None:
-            file, line = text.where or (corpus.name, None)
-            raise DataError("has no label", file=file, line=line, hint="name the columns text and label")
+            raise item_error(corpus, text, "has no label", hint="name the columns text and label")
     return [text.label for text in corpus.texts if text.label is not None]
 
 

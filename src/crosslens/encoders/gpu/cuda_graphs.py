@@ -229,7 +229,7 @@ class Recorder:
             self._pool = torch.cuda.graph_pool_handle()
             self._stream = torch.cuda.Stream()
 
-    def prepare(self, work: Callable[[], None], times: int = 2) -> None:
+    def prepare(self, work: Callable[[], None]) -> None:
         """Do work before it is recorded, so that libraries choose and load their kernels, with no effect on others.
 
         CUDA requires another stream than the default one. Random generators stay where they are.
@@ -238,7 +238,7 @@ class Recorder:
             outside = torch.cuda.current_stream()
             self._stream.wait_stream(outside)
             with torch.random.fork_rng([torch.cuda.current_device()]), torch.cuda.stream(self._stream):
-                for _ in range(times):
+                for _ in range(2):
                     work()
             outside.wait_stream(self._stream)
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BeforeValidator, ValidationError
 
 from crosslens.encoders.layers import EACH, scale_layers
-from crosslens.settings import InvalidSettings, Problem, problems_of
+from crosslens.settings import InvalidSettings, Problem, Strict, problems_of
 
 if TYPE_CHECKING:  # imports torch, which is slow and which results and reports do not need
     from crosslens.encoders.encoder import Encoder
@@ -41,7 +41,7 @@ class Option:
     metavar: str | None = None
 
 
-class Intervention(BaseModel):
+class Intervention(Strict):
     """One modification of an encoder, as an immutable value.
 
     A subclass declares its settings as fields and maps the keys of study files to them.
@@ -60,8 +60,6 @@ class Intervention(BaseModel):
         of_reference: whether it is a setting of the encoder that the reference has too, so that a condition with it is
             compared with a reference with it.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: ClassVar[str]
     stage: ClassVar[Stage] = "before training"

@@ -22,7 +22,7 @@ from tokenizers.decoders import Metaspace as MetaspaceDecoder
 from tokenizers.models import Unigram
 
 from crosslens.checksums import write_checksums
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, read_text
+from crosslens.data.formats.lines import numbered_lines
 from crosslens.digests import digest_chunks
 from crosslens.errors import DataError, EncoderError, RequestError, WorkError
 from crosslens.files import new_folder
@@ -290,7 +290,7 @@ def _needed(
 
 def _texts(file: Path) -> Iterator[str]:
     """Yield the texts and words of a .conllu file, or the lines of another file."""
-    for number, line in enumerate(read_text(file).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):
+    for number, line in numbered_lines(file):
         line = line.removesuffix("\r")
         if file.suffix != ".conllu":
             yield line

@@ -10,10 +10,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from crosslens.data.batching import evaluation_batches
 from crosslens.data.windows import Window
-from crosslens.encoders.batch import Batch, make_batch, reading_budget
-from crosslens.encoders.encoder import Encoder, StopForward
+from crosslens.encoders.batch import Batch, reading_batches
+from crosslens.encoders.encoder import Encoder, StopForward, layer_parts
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.models.language_specific import PerLanguage
 from crosslens.encoders.states.address import MOST, UNITS, Address
@@ -74,7 +73,7 @@ def sites(encoder: Encoder, address: Address | str) -> list[Site]:
                 Site(
                     f"{layer}.output",
                     layer,
-                    _modules(encoder, layer)[-1],
+                    layer_parts(encoder.layers[layer - 1])[-1],
                     "output",
                     time_first=encoder.family.time_first,
                 )
@@ -88,7 +87,7 @@ def sites(encoder: Encoder, address: Address | str) -> list[Site]:
 def _embeddings(encoder: Encoder) -> Site:
     if len(encoder.family.layers) > 1:  # XLM adds the input of the first layer outside its modules
         return Site("0", 0, encoder.model.get_submodule("layer_norm_emb"), "output")
-    return Site("0", 0, _modules(encoder, 1)[0], "input", time_first=encoder.family.time_first)
+    return Site("0", 0, layer_parts(encoder.layers[0])[0], "input", time_first=encoder.family.time_first)
 
 
 def _site(encoder: Encoder, layer: int, component: str, units: str | None) -> Site:
@@ -139,11 +138,6 @@ def addresses(encoder: Encoder) -> list[tuple[str, str]]:
 
 def _of_language(encoder: Encoder, module: nn.Module) -> nn.Module:
     return module.parts[encoder.language] if isinstance(module, PerLanguage) and encoder.language else module
-
-
-def _modules(encoder: Encoder, layer: int) -> list[nn.Module]:
-    module = encoder.layers[layer - 1]
-    return list(module.values()) if isinstance(module, nn.ModuleDict) else [module]
 
 
 Replacement = Callable[[Site, torch.Tensor], torch.Tensor]
@@ -217,6 +211,5 @@ def read_sites(
         The indices of the windows; their batch; for each place its states ``(windows, length, columns)``.
     """
     encoder.trained.eval()
-    for numbers in evaluation_batches([len(window) for window in windows], budget=reading_budget(encoder.device)):
-        batch = make_batch([windows[i] for i in numbers], padding=encoder.padding, device=encoder.device)
+    for numbers, batch in reading_batches(windows, padding=encoder.padding, device=encoder.device):
         yield numbers, batch, states_at(encoder, places, batch)
