@@ -70,13 +70,16 @@ def test_pairs_of_one_corpus_do_not_name_it():
     assert set(labels(similarity(Results.of(records))).values()) == {"pretrained"}
 
 
-def test_means_over_fewer_seeds_than_others_of_the_pair_say_so():
-    """An encoder without seeds has one record, and no fewer seeds than others."""
-    seeds = [("e", 1), ("e", 2), ("f", 1), ("g", None)]
-    records = [similar("cka", value / 10, encoder=encoder, seed=seed) for value, (encoder, seed) in enumerate(seeds)]
+def test_layers_over_fewer_seeds_than_others_of_a_line_say_so():
+    """Another encoder has as many seeds as it was trained with: one, or none."""
+    places = [("e", 1, 0), ("e", 2, 0), ("e", 1, 1), ("f", 1, 0), ("f", 1, 1), ("g", None, 0)]
+    records = [
+        similar("cka", value / 10, encoder=encoder, seed=seed, layer=layer)
+        for value, (encoder, seed, layer) in enumerate(places)
+    ]
     (table,) = similarity(Results.of(records))
-    notes = {row.label: row.cells[0].note for row in table.groups["en–fr"]}
-    assert notes == {"e: pretrained": None, "f: pretrained": 1, "g: pretrained": None}
+    notes = {row.label: [cell.note for cell in row.cells] for row in table.groups["en–fr"]}
+    assert notes == {"e: pretrained": [None, 1], "f: pretrained": [None, None], "g: pretrained": [None, None]}
     assert table.notes == ("over fewer seeds: 1 of 2",)
 
 

@@ -1,7 +1,7 @@
 """Tables by layer: similarity, word and sentence retrieval, transfer through a mapping, and probes, with baselines."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
@@ -108,7 +108,25 @@ def similarity_lines(results: Results, measure: str, *, columns: Sequence[str] =
                 values = {column: table.get(row, column) for column in table.columns}
                 lines.append(Line(pair, state.name, values, SENTENCE_PAIRS[ending] if ending else "", state, row[:2]))
     order = list(dict.fromkeys(line.group for line in lines))
-    return sorted(lines, key=lambda line: order.index(line.group))
+    return sorted(_corpora_named(lines), key=lambda line: order.index(line.group))
+
+
+def _corpora_named(lines: Sequence[Line]) -> list[Line]:
+    """Name corpora only of encoders that have several, or that stand beside others with another one."""
+    unnamed = [None if line.state is None else replace(line.state, corpus="") for line in lines]
+    corpora: dict[State | str | None, set[str]] = {}
+    for line, state in zip(lines, unnamed, strict=True):
+        for place in (state, line.group):
+            corpora.setdefault(place, set()).add(line.state.corpus if line.state else "")
+    several = {
+        state
+        for line, state in zip(lines, unnamed, strict=True)
+        if len(corpora[state]) > 1 or len(corpora[line.group]) > 1
+    }
+    return [
+        line if state is None or state in several else replace(line, label=state.name)
+        for line, state in zip(lines, unnamed, strict=True)
+    ]
 
 
 def _without_ending(measure: str | None) -> str:
@@ -364,13 +382,11 @@ def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[T
     notes = Notes()
     averaged = over_directions(lines)
     groups: dict[str, tuple[Row, ...]] = {}
-    most: dict[str, int] = {}
-    for line in lines:
-        most[line.group] = max(most.get(line.group, 0), most_seeds(line.by_layer.values()))
     for line in lines:
         only = {layer: _only(directions) for layer, directions in line.directions.items()} if averaged else {}
+        most = most_seeds(line.by_layer.values())  # other lines are of models that may have no seed
         values = tuple(
-            cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes, note=only.get(layer), most=most[line.group])
+            cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes, note=only.get(layer), most=most)
             for layer in ordered
         )
         row = Row(line.name, values, "beside" if line.baseline else "plain")
