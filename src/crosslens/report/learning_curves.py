@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from crosslens.corpora.catalogue import split_joined, split_slice
 from crosslens.data.corpus import JOIN
@@ -148,7 +149,7 @@ def learning_curve_figure(results: Results) -> Chart:
     return styled(alt.concat(*charts, columns=3))
 
 
-def _axis(amounts: list[int]) -> alt.X:
+def _axis(amounts: list[int]) -> Any:
     """A logarithmic axis with room for 0; its labels do not overlap, the largest amount's and that of 0 among them."""
     least, most = next(filter(None, amounts)), amounts[-1]
     places = {amount: math.log1p(amount / least) if 0 in amounts else math.log(amount) for amount in amounts}
