@@ -38,7 +38,8 @@ def test_a_plan_reports_test_corpora_that_are_the_training_corpus(run, file):
 
 def test_the_table_of_missing_corpora_is_whole_in_80_columns(capsys):
     corpora = [f"{name}/a_long_treebank_name:{split}" for name in COLLECTIONS for split in ("test", "train", "dev")]
-    print_missing([Missing(corpus, (), DataError("missing")) for corpus in [*corpora, "raw/wol", "my.conllu:test"]])
+    corpora += ["raw/wol", "my.conllu:test", "ud/en_ugc:test"]
+    print_missing([Missing(corpus, (), DataError("missing")) for corpus in corpora])
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
     whole = "".join(shown.split())
@@ -46,6 +47,15 @@ def test_the_table_of_missing_corpora_is_whole_in_80_columns(capsys):
         assert name in whole
         assert collection.published.replace(" ", "") in whole
     assert "yourownfile" in whole
+
+
+def test_a_corpus_that_is_not_published_with_its_collection_has_a_row_of_its_own(capsys):
+    print_missing([Missing(corpus, (), DataError("missing")) for corpus in ("ud/en_ugc:test", "ud/en_ewt:train")])
+    rows = re.split(r"\n *\n", capsys.readouterr().out)
+    (treebank,) = (row for row in rows if "ud/en_ewt" in row)
+    (tweets,) = (row for row in rows if "ud/en_ugc" in row)
+    assert ("data get ud" in treebank, "LexNorm" in treebank) == (True, False)
+    assert ("data get ud" in tweets, "LexNorm" in tweets) == (False, True)
 
 
 def test_a_plan_names_four_open_evaluations_of_a_finished_run_and_counts_the_others(run, file, uninterrupted):

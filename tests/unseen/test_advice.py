@@ -79,6 +79,9 @@ def test_nothing_is_expected_from_a_source_that_the_rule_was_not_fitted_to(encod
     advice = advise(encoder, toy("train"), sources, schemes=(), rule=fitted_to(encoder, measured_anywhere()))
     assert [way.source for way in advice.ways] == ["src"]
     assert set(advice.accuracy) == {"src", "other"}
+    (reason,) = (reason for reason in advice.reasons if "nothing is estimated" in reason)
+    assert reason.startswith("From other, nothing is estimated")
+    assert "source other (fitted to src)" in reason
 
 
 def test_the_copy_that_an_unknown_encoder_is_compared_with_has_learnt_nothing(encoder, toy, monkeypatch):

@@ -20,25 +20,26 @@ def describe_missing(missing: "Iterable[Missing]") -> list[str]:
 
 
 def print_missing(missing: "Iterable[Missing]") -> None:
-    """Print a table of missing corpora, one row per collection, with its licence and how to get it."""
+    """Print a table of missing corpora, one row per place to get them from, with licence and how to get them."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     from crosslens.cli._columns import output
-    from crosslens.corpora.collection import COLLECTIONS, SEE_SOURCE
+    from crosslens.corpora.collection import COLLECTIONS, ELSEWHERE, SEE_SOURCE
     from crosslens.studies.missing import join_splits
 
-    corpora: dict[str, list[str]] = {}
+    corpora: dict[tuple[str, str], list[str]] = {}
     for corpus in missing:
-        corpora.setdefault(corpus.collection, []).append(corpus.corpus)
+        elsewhere = ELSEWHERE.get(corpus.corpus.partition(":")[0], "")
+        corpora.setdefault((corpus.collection, elsewhere), []).append(corpus.corpus)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=True)
     table.add_column("missing", overflow="fold", max_width=22)
     table.add_column("licence", overflow="fold", max_width=18)
     table.add_column("how to get it", overflow="fold", min_width=33)
-    for name, names in sorted(corpora.items()):
-        collection = COLLECTIONS.get(name)
-        ways = list(filter(None, (collection.get, collection.published))) if collection else []
+    for (name, elsewhere), names in sorted(corpora.items()):
+        collection = None if elsewhere else COLLECTIONS.get(name)
+        ways = list(filter(None, (collection.get, collection.published) if collection else (elsewhere,)))
         licence = collection.licence if collection else SEE_SOURCE
         table.add_row(*map(Text, ("\n".join(join_splits(names)), licence, "\n".join(ways or ["your own file"]))))
     output(NARROW).print(table)

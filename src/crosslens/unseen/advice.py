@@ -130,15 +130,18 @@ def advise(
     if refusals:
         return Advice(evidence, accuracy, (), rule, refusals, retrieval, "cannot estimate", tuple(reasons))
     features = {source: written.features(source) for source in sources}
-    ways = [
-        Way(source, rule.expected(values, source))
-        for source, values in features.items()
-        if not rule.outside(values, source)
-    ]
+    outside = {source: rule.outside(values, source) for source, values in features.items()}
+    ways = [Way(source, rule.expected(values, source)) for source, values in features.items() if not outside[source]]
     default = ways[0]
     ways.sort(key=lambda way: -way.expected)
     chosen = ways[0] if rule.can_choose else default
     reasons = [*(_expectation(way, rule) for way in dict.fromkeys((chosen, default))), *reasons]
+    reasons += [
+        f"From {source}, nothing is estimated, because it lies outside the range that the rule was fitted to:"
+        f" {', '.join(beyond)}."
+        for source, beyond in outside.items()
+        if beyond
+    ]
     if not rule.can_choose and len(ways) > 1:
         gain = rule.choice_gain
         reasons.append(
