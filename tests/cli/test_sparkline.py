@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from rich.console import Console
 
-from crosslens.cli import _display
+from crosslens.cli import _columns, _display
 from crosslens.cli._sparkline import BARS, largest_loss, sparkline
 from made_records import made_up
 
@@ -22,7 +22,7 @@ def shown(monkeypatch, capsys):
         stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="replace")
         terminal = partial(Console, file=stream, force_terminal=True, color_system="standard")
         monkeypatch.setattr(
-            _display, "Console", lambda **options: terminal(**{"width": width, **options}, legacy_windows=False)
+            _columns, "Console", lambda **options: terminal(**{"width": width, **options}, legacy_windows=False)
         )
         _display.show_tables(results)
         stream.flush()
