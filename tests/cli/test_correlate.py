@@ -24,6 +24,9 @@ def test_gap_against_similarity(run, tmp_path):
     assert rows_of("table.csv")[0]["languages"] == "5"
     assert run("correlate", "results.csv", "--csv", "table.csv")[0] == 2
     assert run("correlate", "results.csv", "--csv", "table.csv", "--overwrite")[0] == 0
+    others = [dataclasses.replace(record, encoder="f") for record in scores]
+    Results.of([*scores, *others]).write(tmp_path / "two.csv")
+    assert run("correlate", "two.csv", "--where", "encoder=e", "--where", "task=pos")[1] == shown
     status, _, said = run("correlate", "results.csv", "--control", "fertility")
     assert (status, "lack the column fertility that fertility needs" in said) == (2, True)
     status, _, said = run("correlate", "results.csv", "--measure", "rsa")

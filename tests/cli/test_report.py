@@ -35,6 +35,19 @@ def test_a_report_of_similarity_alone_has_its_table_figures_and_page(run, tmp_pa
     assert {"index.html", "similarity-cka.tex", "similarity.svg", "similarity-by-pair.pdf"} <= files
 
 
+def test_a_report_of_some_results_has_nothing_of_the_others(run, tmp_path):
+    scores = [score("fr", 70.0), score("en", 90.0)]
+    others = [replace(each, task="ner", metric="f1", source="de") for each in scores]
+    Results.of([*scores, *others]).write(tmp_path / "results.parquet")
+    assert run("report", "results.parquet", "--out", "all")[0] == 0
+    status, _, said = run("report", "results.parquet", "--where", "task=pos", "--where", "source=en", "--out", "some")
+    assert status == 0, said
+    every, some = ({path.name for path in Path(folder).glob("*.tex")} for folder in ("all", "some"))
+    assert {"by-target-pos.tex", "by-target-ner.tex"} <= every
+    assert ("by-target-pos.tex" in some, "by-target-ner.tex" in some) == (True, False)
+    assert '"task":"ner"' not in Path("some/index.html").read_text("utf-8")
+
+
 def test_a_figure_named_as_its_table_is_printed_once(run):
     common = {"encoder": "e", "source": "en", "target": "fr", "measure": "sentences identity", "metric": "precision@1"}
     Results.of([Record(**common, layer=layer, value=50.0) for layer in (0, 1)]).write("results.parquet")

@@ -27,6 +27,48 @@ def test_differences_have_a_sign_and_means_a_line(run, tmp_path):
     assert "same-language mean of 1" in shown
 
 
+def test_results_with_other_values_are_left_out(run, tmp_path):
+    """Those without a value stay: a similarity has no task."""
+    pos = Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=91.25, seed=1)
+    ner = dataclasses.replace(pos, task="ner", metric="f1", value=82.5)
+    other = dataclasses.replace(pos, encoder="f", value=73.75)
+    alike = Record(
+        encoder="e",
+        source="en",
+        target="fr",
+        measure="cka",
+        metric="similarity",
+        layer=0,
+        value=0.625,
+        state="pretrained",
+    )
+    Results.of([pos, ner, other, alike]).write(tmp_path / "all.csv")
+
+    def values(*options):
+        status, shown, said = run("results", "all.csv", *options)
+        assert status == 0, said
+        return [text for text in ("91.25", "82.50", "73.75", "0.625") if text in shown]
+
+    assert values() == ["91.25", "82.50", "73.75", "0.625"]
+    assert values("--where", "task=pos") == ["91.25", "73.75", "0.625"]
+    assert values("--where", "task=pos", "--where", "encoder=e") == ["91.25", "0.625"]
+    assert values("--where", "task=pos", "--where", "task=ner", "--where", "encoder=e") == ["91.25", "82.50", "0.625"]
+    assert run("results", "all.csv", "--where", "task=pos", "--csv", "some.csv")[0] == 0
+    assert {row["task"] for row in rows_of("some.csv")} == {"pos", ""}
+
+
+def test_a_choice_that_no_result_fits_is_refused(run, tmp_path):
+    Results.of([Record(task="pos", encoder="e", metric="accuracy", value=9.0, seed=1)]).write(tmp_path / "all.csv")
+    for choice, words in {
+        "task=poss": "no result has task=poss\n  hint: did you mean 'pos'?",
+        "taks=pos": "results have no column 'taks'",
+        "seed=one": "seed=one: is not a whole number",
+        "task": "task: is not column=value",
+    }.items():
+        status, _, said = run("results", "all.csv", "--where", choice)
+        assert (status, words in said) == (2, True), said
+
+
 def test_the_main_metric_is_shown_and_the_others_are_named(run, tmp_path):
     las = Record(task="parsing", encoder="e", source="en", target="en", metric="las", value=70.0, seed=1)
     probe = Record(task=None, encoder="e", measure="langid", metric="accuracy", layer=1, value=0.5)

@@ -252,7 +252,9 @@ def test_things_of_one_name_are_groups_of_their_own():
 
 
 def test_a_refusal_is_one_sentence_with_what_to_do():
-    with pytest.raises(RequestError, match=r"several splits: test, dev \(.*filter\(split=…\) picks one\)"):
+    with pytest.raises(
+        RequestError, match=r"several splits: test, dev \(.*--where split=…, or in Python filter\(split=…\)"
+    ):
         cells(Results.of([score(split="test"), score(split="dev", value=2.0)]), rows=("target",))
 
 

@@ -177,7 +177,9 @@ def test_scores_on_dev_and_test_sets_have_no_common_table_or_chart_in_python():
     splits = [score(t, 50.0, corpus=f"ud/{t}:{split}", split=split) for split in ("dev", "test") for t in ("en", "fr")]
     both = Results.of(splits)
     for show in (both.table, both.plot):
-        with pytest.raises(RequestError, match=r"several splits: dev, test \(.*filter\(split=…\) picks one"):
+        with pytest.raises(
+            RequestError, match=r"several splits: dev, test \(.*--where split=…, or in Python filter\(split=…\)"
+        ):
             show()
     assert len(both.filter(split="dev").table()) == 4  # two corpora and two means
 

@@ -154,7 +154,7 @@ def test_records_of_two_poolings_are_refused_with_a_hint_for_the_command_line_to
     last = Results.of([similarity(target, value / 2, settings="pooling=last") for target, value in SIMILAR.items()])
     with pytest.raises(RequestError, match="several settings: None, pooling=last") as refused:
         correlations(records + last)
-    assert refused.value.hint == "give results of one only; in Python, filter(settings=…) picks one"
+    assert refused.value.hint == "give results of one only: --where settings=…, or in Python filter(settings=…)"
 
 
 def test_models_of_other_settings_are_kept_apart(records):

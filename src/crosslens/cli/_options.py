@@ -148,6 +148,15 @@ last_layer_option = choice_option(
 )
 
 
+where_option = click.option(
+    "--where",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Results to use: those with this value in a column of results.csv, or with none, e.g. task=pos or"
+    " condition=1-2; repeatable, also with other values of a column [default: all].",
+)
+
+
 def split_names(text: str) -> list[str]:
     """Split names at commas.
 

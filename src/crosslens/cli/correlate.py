@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crosslens.cli._names import MEASURES
-from crosslens.cli._options import choice_option, csv_option, json_option, split_names
+from crosslens.cli._options import choice_option, csv_option, json_option, split_names, where_option
 from crosslens.files import write_finished, write_text
 
 if TYPE_CHECKING:
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     help="Partial correlation, controlling for length-ratio, fertility or test-size of the languages.",
 )
 @choice_option("--coefficient", ["spearman", "pearson", "kendall"], "Correlation coefficient.")
+@where_option
 @csv_option("file", description="CSV file for the table")
 @json_option
 def command(
     paths: tuple[str, ...],
+    where: tuple[str, ...],
     measures: str,
     layers: "Layers",
     control: str | None,
@@ -57,7 +59,7 @@ def command(
     from crosslens.similarity.word_order import WORD_ORDER
 
     correlated = correlations(
-        read_results(*paths),
+        read_results(*paths).matching(*where),
         measures=split_names(measures),
         layers=layers,
         control=split_names(control) if control else (),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crosslens.cli._options import choice_option, out_option, sort_option
+from crosslens.cli._options import choice_option, out_option, sort_option, where_option
 from crosslens.errors import RequestError, suggest
 from crosslens.files import write_folder
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     metavar="INCHES",
     help="Width of the figures at most: 6.8 for the text of a page, 3.3 for a column.",
 )
+@where_option
 @sort_option
 @choice_option(
     "--spread",
@@ -55,6 +56,7 @@ def command(
     beside: str | None,
     title: str,
     width: float,
+    where: tuple[str, ...],
     sort: "Order",
     spread: "Spread",
     rules: tuple[str, ...],
@@ -83,14 +85,14 @@ def command(
     from crosslens.runs.recorded import read_results
     from crosslens.tasks import TASKS
 
-    results = read_results(*paths, encoded=True).sorted(sort)  # once: a copy of many records is large
+    results = read_results(*paths, encoded=True).matching(*where).sorted(sort)  # once: a copy of many records is large
     results = without_contradictions(results, say)
     intervals = None
     with suppress(RequestError):  # without a finished study, figures show the seeds
         intervals = read_significance(paths)
     significance = (intervals or significance_of(results)) if spread == "interval" else None
     tables = all_tables(results, sort=sort, beside=paper, significance=significance, skipped=say)
-    typology = read_typologies(paths, results, sort=sort, skipped=say)
+    typology = read_typologies(() if where else paths, results, sort=sort, skipped=say)
     classes = None if typology is None else typology_table(typology)
     tables += [] if classes is None else [classes]
     if rules:  # imports torch, which other tables do not need

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crosslens.cli._options import csv_option, sort_option
+from crosslens.cli._options import csv_option, sort_option, where_option
 from crosslens.errors import RequestError, suggest
 from crosslens.files import write_finished
 
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     "--parquet",
     "--json",
     "files",
-    description="File for all records, in the format of its ending; repeatable",
+    description="File for the records, in the format of its ending; repeatable",
     repeatable=True,
 )
 @click.option("--metric", metavar="NAME", help="Metric to show, or all [default: the main metric of each task].")
+@where_option
 @sort_option
-def command(paths: tuple[str, ...], files: tuple[str, ...], metric: str | None, sort: "Order") -> None:
+def command(
+    paths: tuple[str, ...], files: tuple[str, ...], metric: str | None, where: tuple[str, ...], sort: "Order"
+) -> None:
     """Merge the results in PATHS (files, folders of runs, or folders searched recursively), and print their tables.
 
     If they include a reference, the other conditions are shown as differences from it.
@@ -32,7 +35,7 @@ def command(paths: tuple[str, ...], files: tuple[str, ...], metric: str | None, 
     from crosslens.report.incomplete import not_evaluated
     from crosslens.runs.recorded import read_results
 
-    results = read_results(*paths, encoded=True)
+    results = read_results(*paths, encoded=True).matching(*where)
     metrics = {name for (name,), _ in results.groups("metric") if name is not None}
     if metric not in (None, "all", *metrics):
         raise RequestError(f"these results have no metric {metric!r}", hint=suggest(metric, [*sorted(metrics), "all"]))

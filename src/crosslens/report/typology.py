@@ -41,7 +41,7 @@ def read_typologies(
     """The typology of every store of runs that has one, and of the other records.
 
     Args:
-        paths: files and folders.
+        paths: files and folders; without any, the records alone are compared.
         results: all of their records.
         sort: order of the languages of each class.
         skipped: called with the reason if the runs of a store, or the records, cannot be compared.
@@ -55,7 +55,7 @@ def read_typologies(
     stores = [place for place in places if is_store(place)]
     others = tuple(place for place in places if place not in stores)
     makers = [partial(read_typology, Store(store)) for store in stores]
-    if others:
+    if others or not stores:
         makers.append(partial(typology_of, read_results(*others) if stores else results))
     frames = []
     for make in makers:

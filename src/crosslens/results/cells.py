@@ -392,7 +392,7 @@ def with_target_layers(results: Results) -> Results:
 
 def pick_one(axis: str) -> str:
     """The hint at results that differ in a column."""
-    return f"give results of one only; in Python, filter({axis}=…) picks one"
+    return f"give results of one only: --where {axis}=…, or in Python filter({axis}=…)"
 
 
 def refuse_several(records: Iterable[Row], axis: str) -> None:

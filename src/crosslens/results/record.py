@@ -135,6 +135,18 @@ SCHEMA = pa.schema([(name, _ARROW.get(name, pa.string())) for name in COLUMNS])
 INTEGERS = tuple(name for name, kind in _ARROW.items() if kind == pa.int64())
 
 
+def value_of(column: str, text: str) -> str | int:
+    """The value that a text stands for in a column: a whole number, or the text itself.
+
+    Raises:
+        RequestError: for a column of whole numbers and another text.
+    """
+    try:
+        return int(text) if column in INTEGERS else text
+    except ValueError:
+        raise RequestError(f"{column}={text}: is not a whole number") from None
+
+
 def _column(name: str) -> pa.Field:
     if name not in COLUMNS:
         raise RequestError(f"results have no column {name!r}", hint=suggest(name, COLUMNS))
@@ -224,6 +236,29 @@ class Results:
             column = self.records[name].cast(_column(name).type)
             kept &= pc.call_function("is_in", [column], options).to_numpy()
         return self.where(kept)
+
+    def matching(self, *texts: str) -> "Results":
+        """Leave out rows with other values than in texts ``column=value``; several of one column admit each of them.
+
+        Rows without a value stay: similarities of an encoder, which have no task, stay beside the scores of one.
+
+        >>> results = Results.of([Record(task="pos", seed=1), Record(task="ner", seed=1), Record(measure="cka")])
+        >>> len(results.matching("task=ner", "seed=1")), len(results.matching("task=pos", "task=ner"))
+        (2, 3)
+
+        Raises:
+            RequestError: for a text of another form, an unknown column, or a value that no row has.
+        """
+        wanted: dict[str, list[str | int]] = {}
+        for text in texts:
+            column, _, value = text.partition("=")
+            if not column or not value:
+                raise RequestError(f"{text}: is not column=value", hint="for example task=pos")
+            wanted.setdefault(column, []).append(value_of(column, value))
+            if not len(self.filter(**{column: wanted[column][-1]})):
+                known = [str(each) for each in self.records[column].unique().to_pylist() if each is not None]
+                raise RequestError(f"no result has {text}", hint=suggest(value, known))
+        return self.filter(**{column: [*values, None] for column, values in wanted.items()})
 
     def where(self, kept: np.ndarray) -> "Results":
         """Select rows.

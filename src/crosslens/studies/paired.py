@@ -13,7 +13,7 @@ from crosslens.data.corpus import trained_languages
 from crosslens.errors import DataError, RequestError
 from crosslens.results.cells import cells
 from crosslens.results.pivot import mean_name
-from crosslens.results.record import INTEGERS, Record, Results
+from crosslens.results.record import Record, Results, value_of
 from crosslens.runs.recorded import recorded
 from crosslens.scores.intervals import linearised, q_values
 from crosslens.studies.summary import difference, pooled
@@ -105,22 +105,12 @@ def test(
 
 def _read(source: Source, columns: Mapping[str, Any]) -> Results:
     """Read the selected records of one side, with their counts."""
-    selected = {name: _value(name, value) for name, value in columns.items()}
+    selected = {name: value_of(name, value) if isinstance(value, str) else value for name, value in columns.items()}
     if isinstance(source, Results):
         return source.filter(measure=None, **selected)
     paths = [source] if isinstance(source, str | Path) else source
     places = [place.filter(measure=None, **selected) for path in paths for place in recorded(path)]
     return reduce(add, (place.counted() for place in places), Results.of([]))
-
-
-def _value(column: str, value: Any) -> Any:
-    """Convert the text of a number, as the command line gives it."""
-    if column not in INTEGERS or not isinstance(value, str):
-        return value
-    try:
-        return int(value)
-    except ValueError:
-        raise RequestError(f"{column}={value}: is not a whole number") from None
 
 
 def _scores(results: Results, side: str) -> dict[tuple[str | None, ...], _Scores]:
