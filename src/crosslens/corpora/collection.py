@@ -369,9 +369,9 @@ _ALL: dict[str, Collection] = {
 }
 
 COLLECTIONS: Registry[Collection] = Registry("collection", _ALL, contracts=(Collection,))
+"""Name -> collection: built-in collections and those of the entry point group ``crosslens.collections``."""
 
 ELSEWHERE = {
     "ud/en_ugc": "LexNorm tweets of van der Goot & van Noord (2018), put into ud/UD_English-UGC/en_ugc-ud-test.conllu"
 }
 """Corpus with the layout of a collection that is not published with it -> how to get it."""
-"""Name -> collection: built-in collections and those of the entry point group ``crosslens.collections``."""

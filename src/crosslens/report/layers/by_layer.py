@@ -113,20 +113,13 @@ def similarity_lines(results: Results, measure: str, *, columns: Sequence[str] =
 
 def _corpora_named(lines: Sequence[Line]) -> list[Line]:
     """Name corpora only of encoders that have several, or that stand beside others with another one."""
-    unnamed = [None if line.state is None else replace(line.state, corpus="") for line in lines]
-    corpora: dict[State | str | None, set[str]] = {}
-    for line, state in zip(lines, unnamed, strict=True):
-        for place in (state, line.group):
-            corpora.setdefault(place, set()).add(line.state.corpus if line.state else "")
-    several = {
-        state
-        for line, state in zip(lines, unnamed, strict=True)
-        if len(corpora[state]) > 1 or len(corpora[line.group]) > 1
-    }
-    return [
-        line if state is None or state in several else replace(line, label=state.name)
-        for line, state in zip(lines, unnamed, strict=True)
-    ]
+    measured = [(line, line.state, replace(line.state, corpus="")) for line in lines if line.state is not None]
+    corpora: dict[State | str, set[str]] = {}
+    for line, state, unnamed in measured:
+        for place in (unnamed, line.group):
+            corpora.setdefault(place, set()).add(state.corpus)
+    several = {unnamed for line, _, unnamed in measured if len(corpora[unnamed]) > 1 or len(corpora[line.group]) > 1}
+    return [line if unnamed in several else replace(line, label=unnamed.name) for line, _, unnamed in measured]
 
 
 def _without_ending(measure: str | None) -> str:
