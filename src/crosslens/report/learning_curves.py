@@ -14,7 +14,7 @@ from crosslens.report.blocks import trained_scores
 from crosslens.report.table import Notes, Row, Table, cell_of, most_seeds
 from crosslens.results import cells
 from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
-from crosslens.results.record import Results, concatenated
+from crosslens.results.record import Results, concatenated, remembered
 from crosslens.tasks.titles import as_printed
 from crosslens.unseen.typology import language_name
 
@@ -48,6 +48,7 @@ class Curve:
         return f"{self.model}, beside {self.beside}" if self.beside else self.model
 
 
+@remembered
 def learning_curves(results: Results) -> list[Curve]:
     """Every kind of model on every corpus for which a model was trained on several amounts of one training corpus."""
     apart = cells.training_data_apart(results)
