@@ -222,7 +222,7 @@ def test_figures_of_the_readme_and_the_gallery_are_drawn_from_the_records(make_r
         assert len(texts[0]) > 10
         assert texts[0] == texts[1], f"{name}: run python docs/make_results.py"
     for ending, ink in make_results.ENDINGS.items():
-        assert "−10.6" in drawn[f"layer-profile{ending}.svg"]
+        assert "−11.1" in drawn[f"layer-profile{ending}.svg"]
         assert ink.zero_shot.lower() in drawn[f"layer-profile{ending}.svg"].lower()
 
 

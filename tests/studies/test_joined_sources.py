@@ -42,17 +42,18 @@ def test_it_is_trained_as_on_the_sentences_in_one_file(folder, tiny_bert):
     assert {record["train"] for record in joined} == {"ud/en_toy:train+fr=fr.conllu".replace("fr=", "")}
 
 
-def test_means_are_over_languages_that_were_not_trained_on(folder, tiny_bert, treebanks):
+def test_means_are_over_languages_that_were_trained_on_and_over_others(folder, tiny_bert, treebanks):
     """Of five corpora two are in the languages trained on."""
     for language in ("de", "wo", "fi"):
         (folder / f"{language}.conllu").write_text(conllu_text("en"), "utf-8")
     tests = ("ud/en_pud", "ud/fr_pud", *(f"{language}={language}.conllu" for language in ("de", "wo", "fi")))
     run_study(study(tiny_bert, "ud/en_toy:train+ud/fr_pud:test[:2]", tests=tests), folder / "runs", executor="serial")
     summary = pd.read_csv(folder / "runs" / "studies" / "joined" / "summary.csv")
-    (mean,) = summary[summary["corpus"].str.startswith("mean of")].to_dict("records")
     values = summary.set_index("corpus")["mean"]
-    assert mean["corpus"] == "mean of 3 languages"
-    assert mean["mean"] == pytest.approx(values[["de.conllu", "wo.conllu", "fi.conllu"]].mean())
+    assert sum(name.startswith("mean of") for name in values.index) == 2
+    assert values["mean of 3 languages"] == pytest.approx(values[["de.conllu", "wo.conllu", "fi.conllu"]].mean())
+    of_trained = values[["ud/en_pud:test", "ud/fr_pud:test"]].mean()
+    assert values["mean of 2 source-language corpora:test"] == pytest.approx(of_trained)
 
 
 def test_a_test_corpus_that_is_part_of_the_training_data_is_noted(folder, tiny_bert):

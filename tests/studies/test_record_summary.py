@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from crosslens.encoders.condition import Condition
+from crosslens.report.significance import significance_of
+from crosslens.report.tables import all_tables
 from crosslens.results.record import Record, Results
 from crosslens.runs.store import Store
 from crosslens.scores.intervals import q_values
@@ -171,6 +173,22 @@ def test_a_condition_that_lacks_one_of_three_corpora_has_no_mean():
     frame = summarise_records(Results.of(records))
     means = frame[frame["corpus"].str.startswith("mean of")]
     assert means[["label", "corpus"]].values.tolist() == [["reference", "mean of 3 languages:test"]]
+
+
+def test_corpora_in_the_source_language_have_a_mean_of_their_own():
+    """Two English and two French corpora: two means of two, and tables show the intervals of both."""
+    corpora = [("en", "ewt"), ("en", "gum"), ("fr", "gsd"), ("fr", "pud")]
+    records = Results.of(
+        [replace(each, corpus=f"ud/{target}_{name}:test") for target, name in corpora for each in of([target])]
+    )
+    frame = summarise_records(records)
+    means = frame[frame["corpus"].str.startswith("mean of")]
+    assert sorted(set(means["corpus"])) == ["mean of 2 corpora:test", "mean of 2 source-language corpora:test"]
+    np.testing.assert_allclose(means["q"], q_values(means["p"].to_numpy(float)))
+    (table,) = (table for table in all_tables(records, significance=significance_of(records)) if "deltas" in table.name)
+    rows = [row for group in table.groups.values() for row in group]
+    assert [row.label for row in rows] == ["en – en, mean of 2 corpora", "en – x, mean of 2 corpora"]
+    assert all(cell.interval is not None for row in rows for cell in row.cells)
 
 
 def test_each_split_has_a_mean_of_its_own():

@@ -157,6 +157,9 @@ class Ink:
 LIGHT = Ink("#1f2328", "#59636e", "#e6e6e6", "#cdd2d8", "#ffffff", COLOURS[1], COLOURS[0])
 DARK = Ink("#e6edf3", "#9198a1", "#30363d", "#4b535d", "#0d1117", COLOURS[5], COLOURS[4])
 
+STEP = 44
+"""Width of a set of layers in pixels, which leaves room for a number left of the first mark."""
+
 
 def profile_chart(profiles: Sequence[LayerProfile], *, ink: Ink = LIGHT) -> Chart:
     """Draw layer profiles side by side: hollow marks for the source language, filled ones for the zero-shot mean.
@@ -183,7 +186,7 @@ def _panel(profile: LayerProfile, ink: Ink, legend: Any) -> Chart:
     x = alt.X(
         "layers:N",
         sort=layers,
-        scale=alt.Scale(type="point", padding=1.2),  # room for numbers left of the first marks
+        scale=alt.Scale(type="point", padding=1),
         title="re-initialised layers, from bottom to top",
         axis=alt.Axis(labelAngle=0, grid=False, domain=False, ticks=False, labelPadding=8),
     )
@@ -207,7 +210,7 @@ def _panel(profile: LayerProfile, ink: Ink, legend: Any) -> Chart:
     )
     about = [*profile.reference.split(" · "), *filter(None, [profile.bars])]
     title = alt.TitleParams(profile.title or "layer profile", subtitle=about)
-    return chart.properties(width=alt.Step(36), height=180, title=title)
+    return chart.properties(width=alt.Step(STEP), height=180, title=title)
 
 
 def _labels(rows: Sequence[Mapping[str, Any]], first: str, x: Any, ink: Ink) -> list[Any]:

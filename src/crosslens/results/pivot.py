@@ -89,14 +89,16 @@ def mean_row(table: Cells, rows: Sequence[Key], column: Any) -> Cell:
     return mean_of([table.get(row, column) for row in rows])
 
 
-def mean_name(targets: Sequence[str | None], split: str | None) -> str:
-    """Name a mean over corpora as a corpus: ``mean of 17 languages:test``.
+def mean_name(targets: Sequence[str | None], split: str | None, *, source: str | None = None) -> str:
+    """Name a mean over corpora as a corpus: ``mean of 17 languages:test``, ``mean of 2 source-language corpora:test``.
 
     Args:
         targets: the language of each corpus.
         split: of all of them.
+        source: language of the training data.
     """
     kind = "languages" if len(set(targets)) == len(targets) else "corpora"
+    kind = "source-language corpora" if set(targets) <= {*trained_languages(source)} else kind
     return f"mean of {len(targets)} {kind}" + (f":{split}" if split else "")
 
 

@@ -59,9 +59,9 @@ def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pand
 
     Each condition is compared with the reference on the same seeds and sentences, with the same training data and
     selection rule. A condition with its own recipe may have another selection rule, if the reference has only one. The
-    last rows are means over all corpora that are not in the source language. Tests are corrected within two families
-    (`crosslens.scores.intervals.q_values`): differences on single corpora, and differences of means. Unfinished runs
-    are left out.
+    last rows are means over all corpora in the source language, and over all others. Tests are corrected within two
+    families (`crosslens.scores.intervals.q_values`): differences on single corpora, and differences of means.
+    Unfinished runs are left out.
 
     Returns:
         A frame with `COLUMNS`. ``source`` is the name of the source in the study; ``std`` is over seeds (ddof 1);
@@ -135,7 +135,7 @@ def pooled(corpora: Sequence[Mapping[int, Any]]) -> Sample | None:
 
 
 def _means(scores: Mapping[CellKey, Scores]) -> dict[CellKey, tuple[Scores, ...]]:
-    """Return the corpora of each mean over targets, per split: all corpora that are not in the source language.
+    """Return the corpora of each mean, per split: all corpora in the source language, and all others.
 
     Single corpora, and conditions that lack one of the corpora, have none. Bilingual encoders that were tested on their
     own language have a mean over encoders too, without a partner.
@@ -143,21 +143,22 @@ def _means(scores: Mapping[CellKey, Scores]) -> dict[CellKey, tuple[Scores, ...]
     groups: dict[tuple, dict[tuple[str, str], Scores]] = {}
     for (names, condition, rule), score in scores.items():
         trained = trained_languages(score.language)
-        if score.target is not None and trained and score.target not in trained:
+        if score.target is not None and trained:
             by_name = dict(zip(NAMES, names, strict=True))
             corpus, partner = by_name.pop("corpus") or "", by_name["partner"] or ""
             for over in dict.fromkeys((partner, "" if partner == score.target else partner)):
                 of = tuple({**by_name, "partner": over or None}.values())
-                groups.setdefault((of, score.split, condition, rule), {})[partner, corpus] = score
+                group = (of, score.split, score.target in trained, condition, rule)
+                groups.setdefault(group, {})[partner, corpus] = score
     means = {}
-    for (names, split, condition, rule), members in groups.items():
-        everything = {member for other, of in groups.items() if other[:2] == (names, split) for member in of}
+    for (names, split, same, condition, rule), members in groups.items():
+        everything = {member for other, of in groups.items() if other[:3] == (names, split, same) for member in of}
         partners = {partner for partner, _ in members}
         one_encoder = names[NAMES.index("partner") - 1] is None and partners != {""} and len(partners) == 1
         if len(members) == len(everything) > 1 and not one_encoder:
             ordered = tuple(members[member] for member in sorted(members))
             index = NAMES.index("corpus")
-            name = mean_name([score.target for score in ordered], split)
+            name = mean_name([score.target for score in ordered], split, source=ordered[0].language)
             means[(*names[:index], name, *names[index:]), condition, rule] = ordered
     return means
 
