@@ -1,3 +1,5 @@
+import copy
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -38,8 +40,8 @@ def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy,
     torch.manual_seed(5)
     before = torch.get_rng_state()
     save_model(tagger, tmp_path / "model")
-    assert torch.equal(torch.get_rng_state(), before)
     again = load_model(tmp_path / "model", device="cpu")
+    assert torch.equal(torch.get_rng_state(), before)
     assert equal(again, tagger)
     assert not any(part.training for part in (*again.encoder.trained.modules(), *again.head.modules()))
     assert [s.upos for s in predict(again, toy("test")).sentences] == [
@@ -47,6 +49,8 @@ def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy,
     ]
     assert (again.labels, again.recipe, again.source, again.seed) == (tagger.labels, FAST, "en", 1)
     assert evaluate(again, [toy("test")]).records.equals(evaluate(tagger, [toy("test")]).records)
+    assert equal(pickle.loads(pickle.dumps(again)), tagger)
+    assert copy.deepcopy(again).facts == again.facts == tagger.facts
 
     plain = AutoModelForTokenClassification.from_pretrained(tmp_path / "model").eval()
     assert plain.config.label2id == {label: number for number, label in enumerate(tagger.labels)}

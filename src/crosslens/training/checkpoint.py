@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 from typing import Any, Literal
 
 import httpx
@@ -171,9 +170,10 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         encoder = dataclasses.replace(
             encoder, name=description["encoder"], origin=description["origin"], changes=changes, trained_since=True
         )
-        head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout)
+        with torch.random.fork_rng(devices=[]):  # all initial weights are replaced
+            head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout)
         head.load_state_dict(safetensors.torch.load_file(folder / HEAD))
-        facts = MappingProxyType(description["facts"])
+        facts = dict(description["facts"])
         source, seed = description["source"], description["seed"]
     except _DAMAGE as error:
         if is_refusal(error):
