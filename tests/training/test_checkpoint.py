@@ -2,6 +2,7 @@ import copy
 import pickle
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoModelForTokenClassification, AutoTokenizer
@@ -34,6 +35,19 @@ def weights(model):
 
 def equal(a, b):
     return all(torch.equal(x, y) for x, y in zip(weights(a).values(), weights(b).values(), strict=True))
+
+
+def test_seeds_and_layers_may_be_integers_of_numpy(encoder, toy, tmp_path):
+    def model(number):
+        ablated = random_init(encoder, number(1), seed=number(3))
+        tagger = finetune(ablated, "pos", train=toy(), recipe=FAST, seed=number(2))
+        return intervene(tagger, {"noise": number(2), "noise_dose": 0.5}, seed=number(5)), tagger
+
+    (edited, tagger), expected = model(np.int64), model(int)
+    assert equal(tagger, expected[1])
+    assert evaluate(edited, toy("test")) == evaluate(expected[0], toy("test"))
+    save_model(tagger, tmp_path / "model")
+    assert load_model(tmp_path / "model").seed == 2
 
 
 def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy, tmp_path):

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import json
 from collections.abc import Mapping
+from operator import index
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -91,7 +92,7 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
             if module is not None:
                 weights = {key: tensor.detach().cpu().contiguous() for key, tensor in module.state_dict().items()}
                 safetensors.torch.save_file(weights, partial / name)
-        text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False, default=index)
         (partial / DESCRIPTION).write_text(text + "\n", "utf-8")
         (partial / CARD).write_text(model_card(model, exported=classifier is not None), "utf-8")
         write_checksums(partial)
