@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 from transformers.modeling_outputs import BaseModelOutput
 
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.formats.text import cut_words
 from crosslens.data.sentence import Sentence
 from crosslens.data.subwords import LONGEST_WORD
@@ -310,14 +310,14 @@ def fresh_bilstm(
 
     Raises:
         DataError: for a corpus without words.
-        RequestError: for vectors of different sizes, or an empty mapping.
+        RequestError: for vectors of different sizes, an empty mapping, or a name in place of a corpus.
 
     Examples:
         >>> bilstm = xl.fresh_bilstm(xl.load_corpus("ud/en_ewt:train[:40]", data=sample), seed=1, device="cpu")
         >>> bilstm.family.name, bilstm.depth
         ('bilstm', 3)
     """
-    sentences = cut_words(train).sentences
+    sentences = cut_words(require_corpus(train)).sentences
     # A word with a space inside, as in Vietnamese, is read as several, because the tokenizer splits text at spaces.
     words = Counter(part for sentence in sentences for word in sentence.words for part in word.split(" ") if part)
     if not words:
