@@ -31,6 +31,7 @@ class Fit:
     epochs: int = 200
 
 
+@torch.inference_mode(mode=False)  # also where the caller switched gradients off
 def fit(
     vectors: np.ndarray,
     answers: np.ndarray,
