@@ -69,10 +69,10 @@ def is_static(name: str) -> bool:
 
 
 def load_vectors(
-    encoder: Encoder | str,
+    encoder: Encoder | str | Path,
     *,
     language: str,
-    text: Corpus | str | None = None,
+    text: Corpus | str | Path | None = None,
     device: str | torch.device | None = None,
 ) -> WordVectors:
     """Load word vectors of a language from an encoder or a file.
@@ -97,11 +97,11 @@ def load_vectors(
         >>> xl.load_vectors(encoder, language="en", text=xl.load_corpus("sample/en")).layers
         (0, 1, 2, 3, 4)
     """
-    if isinstance(encoder, str):
-        if is_static(encoder):
+    if isinstance(encoder, str | Path):
+        if is_static(str(encoder)):
             return read_vectors(encoder, language=language)
         encoder = load_encoder(encoder, device=device)
-    if isinstance(text, str):
+    if isinstance(text, str | Path):
         text = load_text(text, language=language)
     return contextual_vectors(encoder, text) if text is not None else table_vectors(encoder, language=language)
 

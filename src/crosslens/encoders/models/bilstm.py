@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 from transformers.modeling_outputs import BaseModelOutput
 
-from crosslens.data.corpus import Corpus, require_corpus
+from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import cut_words
 from crosslens.data.sentence import Sentence
 from crosslens.data.subwords import LONGEST_WORD
@@ -317,7 +317,7 @@ def fresh_bilstm(
         >>> bilstm.family.name, bilstm.depth
         ('bilstm', 3)
     """
-    sentences = cut_words(require_corpus(train)).sentences
+    sentences = cut_words(train).sentences
     # A word with a space inside, as in Vietnamese, is read as several, because the tokenizer splits text at spaces.
     words = Counter(part for sentence in sentences for word in sentence.words for part in word.split(" ") if part)
     if not words:
