@@ -193,7 +193,7 @@ def contextual_vectors(encoder: Encoder, corpus: Corpus) -> WordVectors:
         raise RequestError(f"{corpus.name} contains no words of letters")
     rows = {word: row for row, word in enumerate(counts)}
     row_of = np.asarray([rows.get(word, -1) for word in words])
-    sums = torch.zeros(encoder.depth + 1, len(rows), encoder.width)
+    sums = torch.zeros(encoder.depth + 1, len(rows), encoder.width, dtype=torch.float32)
     for states, places, owners, shares in word_pieces(encoder, sentences):
         known = row_of[owners] >= 0
         index, weights = torch.from_numpy(row_of[owners[known]]), torch.from_numpy(shares[known])[:, None]
