@@ -3,12 +3,13 @@
 import hashlib
 import json
 from collections.abc import Iterable
+from operator import index
 from pathlib import Path
 from typing import Any
 
 
 def canonical_json(value: Any) -> bytes:
-    """Serialise a plain value (dict, list, str, int, float, bool, None) as canonical JSON.
+    """Serialise a plain value (dict, list, str, int, float, bool, None) as canonical JSON; numpy's integers are plain.
 
     >>> canonical_json({"b": 1, "a": [None, "é"]}).decode()
     '{"a":[null,"é"],"b":1}'
@@ -19,7 +20,7 @@ def canonical_json(value: Any) -> bytes:
     return _CANONICAL.encode(value).encode("utf-8", "surrogatepass")
 
 
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=index)
 
 
 def digest(value: Any) -> str:

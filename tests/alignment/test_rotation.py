@@ -90,6 +90,7 @@ def test_no_other_rotation_is_nearer():
     [
         (X, X[:5], "two matrices of the same shape"),
         (X, X[:, :3], "two matrices of the same shape"),
+        (X[0], X[0], "two matrices of the same shape"),
         (X[:1], X[:1], "at least 2 pairs"),
         (X, np.full_like(X, np.nan), "NaN or infinite"),
     ],

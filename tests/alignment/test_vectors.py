@@ -71,11 +71,14 @@ def assert_same(found, expected):
 def test_vectors_are_loaded_from_a_file_a_table_or_a_text(encoder, tiny_bert, tmp_path):
     (tmp_path / "a.vec").write_text("the 1 2\n", "utf-8")
     static = load_vectors(str(tmp_path / "a.vec"), language="en", text=CORPUS)
-    assert_same(static, read_vectors(tmp_path / "a.vec", language="en"))
+    for found in (static, load_vectors(tmp_path / "a.vec", language="en")):
+        assert_same(found, read_vectors(tmp_path / "a.vec", language="en"))
     assert (static.language, static.name, static.columns) == ("en", str(tmp_path / "a.vec"), {})
-    for given in (encoder, str(tiny_bert)):
+    for given in (encoder, str(tiny_bert), tiny_bert):
         assert_same(load_vectors(given, language="en", device="cpu"), table_vectors(encoder, language="en"))
         assert_same(load_vectors(given, language="en", text=CORPUS, device="cpu"), contextual_vectors(encoder, CORPUS))
+    with pytest.raises(RequestError, match="a list and not a corpus"):
+        load_vectors(encoder, language="en", text=[["the", "cat"]])
 
 
 def test_vectors_say_whose_they_are(encoder):

@@ -1,7 +1,7 @@
 import pytest
 
 from crosslens.corpora.dictionaries import load_dictionary
-from crosslens.data.dictionary import of_words, read
+from crosslens.data.dictionary import Dictionary, of_words, read
 from crosslens.errors import DataError
 
 
@@ -19,6 +19,13 @@ def test_muse_and_panlex(tmp_path):
     panlex = read(write(tmp_path, "ice cream\tglace\t7\nthe\tle\t0.5\n"))
     assert panlex.pairs == (("ice cream", "glace", 7.0), ("the", "le", 0.5))
     assert panlex.reversed().pairs == (("glace", "ice cream", 7.0), ("le", "the", 0.5))
+
+
+def test_words_are_composed_whoever_wrote_them(tmp_path):
+    """As are the words of corpora and of vectors, which they are looked up in."""
+    written = read(write(tmp_path, "cafe\u0301\tcafe\u0301\n"))
+    assert written.pairs == Dictionary((("cafe\u0301", "cafe\u0301", 1.0),), "mine").pairs
+    assert written.translations == {"caf\u00e9": [("caf\u00e9", 1.0)]}
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,17 @@ import pytest
 from crosslens.corpora.catalogue import load_corpora, load_corpus
 from crosslens.data.formats import TSV
 from crosslens.data.objects import corpus_of
+from crosslens.data.sentence import Sentence, Text
 from crosslens.errors import DataError, RequestError
 
 COLUMNS = {"text": ["A good film.", "Cafe\u0301 froid."], "label": ["good", "bad"]}
+
+
+def test_words_are_composed_in_sentences_and_texts_too():
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    for given, made in (([decomposed], [composed]), ([Sentence((decomposed,))], [Sentence((composed,))])):
+        assert corpus_of(given).digest == corpus_of(made).digest
+    assert corpus_of([Text((decomposed,), "good")])[0] == Text((composed,), "good")
 
 
 class Feature:

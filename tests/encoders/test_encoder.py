@@ -1,5 +1,8 @@
 """The loaded encoder: its digests, its states and the outputs of its layers."""
 
+from itertools import permutations
+from threading import Thread
+
 import pytest
 import torch
 
@@ -7,9 +10,12 @@ from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
+from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
 from crosslens.similarity.compare import compare
 from crosslens.training.finetune import finetune
+from crosslens.training.intervene import intervene
+from crosslens.training.predict import predict
 from toy_architectures import IDS, MASK, fresh
 from toy_trainings import FAST
 from toys import word_piece
@@ -23,6 +29,29 @@ def test_an_encoder_is_recognised_whatever_its_vocabulary_was_trimmed_to(encoder
     assert trimmed.digest != encoder.digest
     assert trimmed.body_digest == encoder.body_digest
     assert random_init(encoder, 1, seed=1).body_digest != encoder.body_digest
+
+
+def test_threads_that_read_with_one_encoder_do_not_disturb_one_another(encoder, toy):
+    tagger = finetune(encoder, "pos", train=toy(), recipe=FAST)
+    ablated = intervene(tagger, "1:zero")
+    readings = [
+        lambda: represent(tagger.encoder, toy("test")).vectors.tobytes(),
+        lambda: [sentence.upos for sentence in predict(ablated, toy("test")).sentences],
+        lambda: [sentence.upos for sentence in predict(tagger, toy("test")).sentences],
+    ]
+    for one, other in permutations(readings, 2):
+        expected, found, others = (one(), other()), [], []
+
+        def other_thread(*_, other=other, found=found, others=others):
+            if not others:
+                others.append(Thread(target=lambda: found.append(other())))
+                others[0].start()
+                others[0].join(timeout=0.1)
+
+        with tagger.encoder.layers[1].register_forward_pre_hook(other_thread):
+            found.append(one())
+            others[0].join()
+        assert sorted(map(repr, found)) == sorted(map(repr, expected))
 
 
 def test_layer_outputs_are_raw_and_line_up(loaded):

@@ -1,6 +1,7 @@
 from fractions import Fraction
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +20,8 @@ from crosslens.errors import EncoderError, RequestError
         ("0,all", tuple(range(13))),
         (" 11 - 12 , 1", (1, 11, 12)),
         (5, (5,)),
+        (np.int64(5), (5,)),
+        (np.arange(1, 3), (1, 2)),
         ((2, 1, 2), (1, 2)),
         ("3-3", (3,)),
     ],

@@ -41,6 +41,28 @@ def test_a_layer_learns_the_same_alone_and_among_others():
             np.testing.assert_allclose(mine[layer], its[0], rtol=1e-4, atol=1e-6)
 
 
+def test_it_learns_the_same_with_another_default_number_format_of_the_caller():
+    vectors = np.random.default_rng(0).normal(size=(2, 30, 4)).astype(np.float32)
+    data = vectors, (vectors[0, :, 0] > 0).astype(np.int64)
+    expected = fit(*data, *data, classes=2, how=Fit(epochs=3), seed=1)
+    torch.set_default_dtype(torch.float64)
+    try:
+        found = fit(*data, *data, classes=2, how=Fit(epochs=3), seed=1)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert all(np.array_equal(ours, theirs) for ours, theirs in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("without_gradients", [torch.no_grad, torch.inference_mode])
+def test_it_learns_where_the_caller_switched_gradients_off(without_gradients):
+    vectors = np.random.default_rng(0).normal(size=(2, 30, 4)).astype(np.float32)
+    data = vectors, (vectors[0, :, 0] > 0).astype(np.int64)
+    expected = fit(*data, *data, classes=2, how=Fit(epochs=3), seed=1)
+    with without_gradients():
+        found = fit(*data, *data, classes=2, how=Fit(epochs=3), seed=1)
+    assert all(np.array_equal(ours, theirs) for ours, theirs in zip(found, expected, strict=True))
+
+
 def test_it_stops_when_the_learning_rate_is_too_small():
     """Halved at every epoch without a rise: what never rises again is done after seven halvings of 1e-3."""
     vectors = np.ones((1, 8, 2), np.float32)

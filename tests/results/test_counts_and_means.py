@@ -1,4 +1,7 @@
-"""What records keep when they are selected, joined and averaged."""
+"""What records keep when they are selected, joined, averaged and copied."""
+
+import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -26,6 +29,19 @@ def test_counts_per_sentence_are_kept_by_whatever_selects_orders_or_joins_record
         assert set(results.counts) == set(one.counts)
     for joined in (one + other, sum([one, other])):
         assert set(joined.counts) == {*one.counts, *other.counts}
+
+
+@pytest.mark.parametrize("copied", [lambda results: pickle.loads(pickle.dumps(results)), copy.deepcopy, copy.copy])
+def test_results_are_copied_with_their_counts_whether_they_were_read_or_shown(tmp_path, copied):
+    results = Results.of(SCORES)
+    results.write(tmp_path / "results.csv")
+    assert copied(results) == copied(read_results(tmp_path / "results.csv")) == results
+    counted = Results(results.records, {("a", None, None, "accuracy"): np.ones((2, 3))})
+    shown = counted.sorted().to_latex()
+    again = copied(counted)
+    assert again == counted
+    assert again.counts.keys() == counted.counts.keys()
+    assert again.sorted().to_latex() == shown
 
 
 def test_runs_are_averaged_record_by_record_without_intervals():

@@ -127,6 +127,11 @@ def test_adding_filtering_and_grouping():
         results.filter(targt="fr")
     with pytest.raises(RequestError, match="seed: the column cannot hold '1'"):
         results.filter(seed="1")
+    with pytest.raises(RequestError, match=r"seed: the column cannot hold 1\.5"):
+        results.filter(seed=1.5)
+    frame = results.to_pandas()
+    for several in (frame["seed"].unique(), set(frame["seed"]), range(max(frame["seed"]) + 1)):
+        assert len(results.filter(seed=several)) == 9
 
 
 def test_conditions_are_selected_as_they_are_written_in_a_study():

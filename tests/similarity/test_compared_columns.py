@@ -30,6 +30,11 @@ def compared(encoder, corpus, **more):
     return compare(encoder, corpus, pairs=["en-fr"], measures=["cka"], **more)[0]
 
 
+def test_pairs_and_baselines_of_any_iterable_are_those_of_a_list(encoder, pud):
+    asked = {"pairs": ["en-fr", "fr-en"], "baselines": ["shuffled", "untrained"]}
+    assert compare(encoder, pud, **{name: iter(each) for name, each in asked.items()}) == compare(encoder, pud, **asked)
+
+
 def test_fertility_is_that_of_the_encoder_which_reads_the_target(encoder, pud, tmp_path):
     other = loaded_with(byte_level(), tmp_path)
     by_reader = {reader: represent(reader, pud["fr"]).subwords.sum() / pud["fr"].words for reader in (encoder, other)}

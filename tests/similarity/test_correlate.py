@@ -1,6 +1,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,8 +29,11 @@ def test_it_is_scipys_coefficient(coefficient, n, seed):
 
 
 def test_languages_that_one_side_lacks_are_left_out():
-    found = correlate({"a": 1.0, "b": 2.0, "c": 3.0, "x": 9.0}, {"c": 0.1, "b": 0.2, "a": 0.3, "y": 0.0})
+    gap, similarity = {"a": 1.0, "b": 2.0, "c": 3.0}, {"c": 0.1, "b": 0.2, "a": 0.3}
+    found = correlate({**gap, "x": 9.0}, {**similarity, "y": 0.0})
     assert found.languages == ("a", "b", "c")
+    frame = pd.DataFrame({"gap": {**gap, "x": 9.0}, "similarity": {**similarity, "y": 0.0}})  # missing values are NaN
+    assert correlate(frame["gap"].to_dict(), frame["similarity"].to_dict()) == found
     assert found.value == pytest.approx(-1)
     assert found.p == pytest.approx(2 / 6)  # of the six orders, two are as far from 0
     assert found.warning == "3 languages are too few to say anything"

@@ -72,7 +72,7 @@ def test_constants_and_what_is_no_number_have_no_similarity(name):
     X = generator.normal(size=(12, 4))
     broken = X.copy()
     broken[3, 2] = np.nan
-    for bad in (np.ones((12, 4)), broken):
+    for bad in (np.ones((12, 4)), np.full((12, 4), 0.1), broken):
         if "translation" not in MEASURES[name].invariant and bad is not broken:
             continue  # it does not centre, and a constant is a vector like any other
         assert np.isnan(value(name, X, bad))
@@ -201,6 +201,8 @@ def test_anc_is_the_mean_of_pearsons_over_neurons(size):
     still = X.copy()
     still[:, 0] = 3
     assert anc(still, Y) == pytest.approx(expected - stats.pearsonr(X[:, 0], Y[:, 0]).statistic / X.shape[1], abs=1e-9)
+    still[:, 0] = 0.1  # the mean of many of them differs from it by rounding
+    assert anc(still, still) == pytest.approx(1 - 1 / X.shape[1], abs=1e-9)
 
 
 def test_retrieval_needs_one_width_and_counts_no_ties():

@@ -128,3 +128,10 @@ def test_the_share_of_unknown_tokens_is_recorded_in_percent(encoder, toy):
     assert [tags["unknown"] for tags in subword_overlap(encoder, train=toy(), tests=[test]).tags()] == [
         pytest.approx(share, abs=0.005)
     ] * 2
+
+
+def test_text_without_subwords_has_no_overlap(encoder, toy, tmp_path):
+    found = subword_overlap(encoder, train=toy(), tests=[Corpus((Text(("\u200b",)),), "empty", "fr")])
+    assert [(record.value, record.n) for record in found] == [(None, 0), (None, 0)]
+    found.write(tmp_path / "overlap.csv")
+    assert read_results(tmp_path / "overlap.csv") == found

@@ -1,5 +1,8 @@
+import copy
+import pickle
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoModelForTokenClassification, AutoTokenizer
@@ -34,12 +37,25 @@ def equal(a, b):
     return all(torch.equal(x, y) for x, y in zip(weights(a).values(), weights(b).values(), strict=True))
 
 
+def test_seeds_and_layers_may_be_integers_of_numpy(encoder, toy, tmp_path):
+    def model(number):
+        ablated = random_init(encoder, number(1), seed=number(3))
+        tagger = finetune(ablated, "pos", train=toy(), recipe=FAST, seed=number(2))
+        return intervene(tagger, {"noise": number(2), "noise_dose": 0.5}, seed=number(5)), tagger
+
+    (edited, tagger), expected = model(np.int64), model(int)
+    assert equal(tagger, expected[1])
+    assert evaluate(edited, toy("test")) == evaluate(expected[0], toy("test"))
+    save_model(tagger, tmp_path / "model")
+    assert load_model(tmp_path / "model").seed == 2
+
+
 def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy, tmp_path):
     torch.manual_seed(5)
     before = torch.get_rng_state()
     save_model(tagger, tmp_path / "model")
-    assert torch.equal(torch.get_rng_state(), before)
     again = load_model(tmp_path / "model", device="cpu")
+    assert torch.equal(torch.get_rng_state(), before)
     assert equal(again, tagger)
     assert not any(part.training for part in (*again.encoder.trained.modules(), *again.head.modules()))
     assert [s.upos for s in predict(again, toy("test")).sentences] == [
@@ -47,6 +63,8 @@ def test_saved_it_predicts_the_same_and_plain_transformers_loads_it(tagger, toy,
     ]
     assert (again.labels, again.recipe, again.source, again.seed) == (tagger.labels, FAST, "en", 1)
     assert evaluate(again, [toy("test")]).records.equals(evaluate(tagger, [toy("test")]).records)
+    assert equal(pickle.loads(pickle.dumps(again)), tagger)
+    assert copy.deepcopy(again).facts == again.facts == tagger.facts
 
     plain = AutoModelForTokenClassification.from_pretrained(tmp_path / "model").eval()
     assert plain.config.label2id == {label: number for number, label in enumerate(tagger.labels)}

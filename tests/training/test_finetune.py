@@ -49,6 +49,9 @@ def test_the_same_seed_gives_the_same_bits_and_moves_nothing_of_the_callers(enco
     assert equal(tagger, again)
     assert not equal(tagger, other)
     assert torch.equal(torch.random.get_rng_state(), state)
+    for without_gradients in (torch.no_grad(), torch.inference_mode()):
+        with without_gradients:
+            assert equal(tagger, finetune(encoder, "pos", train=toy(), recipe=FAST, seed=1))
     assert all(torch.equal(before[name], t) for name, t in encoder.model.state_dict().items())
 
 

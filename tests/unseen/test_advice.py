@@ -242,6 +242,8 @@ def test_retrieval_is_the_mean_of_both_directions(encoder, toy):
 def test_a_source_is_needed(encoder, toy):
     with pytest.raises(RequestError, match="no source language was given"):
         advise(encoder, toy("train"), {})
+    with pytest.raises(RequestError, match="a str and not a corpus"):
+        advise(encoder, "ud/en_toy", {"en": toy("train")}, rule=made_up())
     with pytest.raises(RequestError, match="unknown transliteration"):
         advise(encoder, toy("train"), {"en": toy("train")}, schemes=("klingon",), rule=made_up())
 

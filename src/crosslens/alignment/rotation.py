@@ -108,7 +108,7 @@ def fit_rotation(X: ArrayLike, Y: ArrayLike, *, rounds: int = ROUNDS) -> Rotatio
         True
     """
     x, y = np.asarray(X, np.float64), np.asarray(Y, np.float64)
-    if x.shape != y.shape:
+    if x.shape != y.shape or x.ndim != 2:
         raise RequestError(f"a rotation needs two matrices of the same shape, not {x.shape} and {y.shape}")
     if len(x) < FEWEST:
         raise RequestError(f"a rotation needs at least {FEWEST} pairs, but there are {len(x)}")

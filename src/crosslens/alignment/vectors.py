@@ -69,10 +69,10 @@ def is_static(name: str) -> bool:
 
 
 def load_vectors(
-    encoder: Encoder | str,
+    encoder: Encoder | str | Path,
     *,
     language: str,
-    text: Corpus | str | None = None,
+    text: Corpus | str | Path | None = None,
     device: str | torch.device | None = None,
 ) -> WordVectors:
     """Load word vectors of a language from an encoder or a file.
@@ -97,11 +97,11 @@ def load_vectors(
         >>> xl.load_vectors(encoder, language="en", text=xl.load_corpus("sample/en")).layers
         (0, 1, 2, 3, 4)
     """
-    if isinstance(encoder, str):
-        if is_static(encoder):
+    if isinstance(encoder, str | Path):
+        if is_static(str(encoder)):
             return read_vectors(encoder, language=language)
         encoder = load_encoder(encoder, device=device)
-    if isinstance(text, str):
+    if isinstance(text, str | Path):
         text = load_text(text, language=language)
     return contextual_vectors(encoder, text) if text is not None else table_vectors(encoder, language=language)
 
@@ -193,7 +193,7 @@ def contextual_vectors(encoder: Encoder, corpus: Corpus) -> WordVectors:
         raise RequestError(f"{corpus.name} contains no words of letters")
     rows = {word: row for row, word in enumerate(counts)}
     row_of = np.asarray([rows.get(word, -1) for word in words])
-    sums = torch.zeros(encoder.depth + 1, len(rows), encoder.width)
+    sums = torch.zeros(encoder.depth + 1, len(rows), encoder.width, dtype=torch.float32)
     for states, places, owners, shares in word_pieces(encoder, sentences):
         known = row_of[owners] >= 0
         index, weights = torch.from_numpy(row_of[owners[known]]), torch.from_numpy(shares[known])[:, None]

@@ -20,12 +20,17 @@ class Dictionary:
     ('chat', 'cat', 1.0)
 
     Attributes:
-        pairs: ``(source, target, weight)`` in the order of the file; a source word may occur several times.
+        pairs: ``(source, target, weight)`` in the order of the file, Unicode-normalised to NFC; a source word may
+            occur several times.
         name: dictionary name or path.
     """
 
     pairs: tuple[tuple[str, str, float], ...]
     name: str
+
+    def __post_init__(self) -> None:
+        pairs = tuple((normal(source), normal(target), weight) for source, target, weight in self.pairs)
+        object.__setattr__(self, "pairs", pairs)
 
     def __repr__(self) -> str:
         """Describe the dictionary in one line; MUSE has a hundred thousand pairs."""
@@ -61,7 +66,7 @@ def read(path: str | Path, *, name: str | None = None) -> Dictionary:
     file = str(path)
     pairs = []
     for number, line in numbered_lines(path):
-        line = normal(line).strip()
+        line = line.strip()
         if line:
             pairs.append(_pair(line, file, number))
     if not pairs:

@@ -1,6 +1,7 @@
 """Corpora from Python objects: lists of texts or words, data frames, mappings of columns, data sets."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from crosslens.data.corpus import Corpus
@@ -50,8 +51,10 @@ def corpus_of(data: Any, *, pairs: bool = False, language: str | None = None) ->
 
 
 def _item(item: Any, number: int, *, pairs: bool) -> Item:
-    if isinstance(item, Sentence | Text):
-        return item
+    if isinstance(item, Sentence):
+        return replace(item, words=tuple(map(normal, item.words)))
+    if isinstance(item, Text):
+        return replace(item, segments=tuple(map(normal, item.segments)))
     if isinstance(item, str):
         return Text((normal(item).strip(),), id=str(number))
     parts = tuple(item) if isinstance(item, Iterable) and not isinstance(item, Mapping) else ()

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -346,6 +347,7 @@ class Encoder:
             # transformers asks whether there is padding, which that device cannot tell, unless a mask has four axes.
             mask = mask.new_zeros((len(mask), 1, mask.shape[1], mask.shape[1]), dtype=torch.float32)
         with ExitStack() as stack:
+            stack.enter_context(ONE_PASS)
             stack.enter_context(self._editing(ids, mask, segments))  # first: it may read other windows, with their mask
             stack.enter_context(bidirectional(self._unmasked, mask))
             for context in (*inside, computed_in(self.precision, self.device)):
@@ -464,6 +466,10 @@ def layer_outputs(
 def layer_parts(layer: nn.Module) -> list[nn.Module]:
     """The modules of one of `Encoder.layers` in order: one, but for XLM."""
     return list(layer.values()) if isinstance(layer, nn.ModuleDict) else [layer]
+
+
+ONE_PASS = RLock()
+"""Held while hooks are on the modules of an encoder, because a forward pass of another thread would run them, too."""
 
 
 class StopForward(Exception):

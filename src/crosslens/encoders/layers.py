@@ -6,6 +6,7 @@
 import re
 from collections.abc import Iterable
 from itertools import product
+from operator import index
 from typing import Literal, Protocol
 
 from crosslens.errors import EncoderError, RequestError
@@ -69,7 +70,7 @@ def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]
             else:
                 raise EncoderError(f"invalid layers {spec!r}", hint=f"write 1-2, 1-3,7 or all; {allowed}")
     else:
-        selected.update([spec] if isinstance(spec, int) else spec)
+        selected.update(map(index, spec if isinstance(spec, Iterable) else [spec]))
     if not selected:
         raise EncoderError("no layers given", hint=allowed)
     for layer in sorted(selected):

@@ -86,9 +86,7 @@ def load_encoder(
         >>> loaded.depth, loaded.width, loaded.digest == encoder.digest
         (4, 32, True)
     """
-    if not isinstance(name_or_folder, str | Path):
-        raise RequestError(f"an encoder has a name or a folder, not a {type(name_or_folder).__name__}")
-    given = str(name_or_folder)
+    given = _name_of(name_or_folder)
     name, revision = locate(given, revision)
     place = find_device(device)
     find_precision(precision, place)  # an unknown one is refused before anything is loaded
@@ -132,14 +130,21 @@ def check_encoder(name_or_folder: str | Path) -> str:
 
     Raises:
         EncoderError: if it is not found or unsupported, or its folder has no valid config.json.
+        RequestError: for another object than a name or a folder.
     """
-    name, revision = locate(str(name_or_folder))
+    name, revision = locate(_name_of(name_or_folder))
     if (pretrained := adapted_encoder(name)) is not None:
         return check_encoder(pretrained)
     _check_folder(name)
     with quiet():
         _, config = _find_config(name, {"revision": revision, "trust_remote_code": False})
     return find_family(config.model_type).name
+
+
+def _name_of(name_or_folder: object) -> str:
+    if not isinstance(name_or_folder, str | Path):
+        raise RequestError(f"an encoder has a name or a folder, not a {type(name_or_folder).__name__}")
+    return str(name_or_folder)
 
 
 def _placed(

@@ -45,6 +45,7 @@ from crosslens.training import versions
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 
 
+@torch.inference_mode(mode=False)  # also where the caller switched gradients off
 def adapt(
     encoder: str | Path,
     texts: Mapping[str, str | Corpus],

@@ -47,6 +47,7 @@ from crosslens.training.distributed import processes
 from crosslens.training.loop import Loop, Optimiser, parameter_groups
 
 
+@torch.inference_mode(mode=False)  # also where the caller switched gradients off
 def pretrain(
     settings: Pretraining,
     folder: str | Path,

@@ -31,6 +31,7 @@ class Fit:
     epochs: int = 200
 
 
+@torch.inference_mode(mode=False)  # also where the caller switched gradients off
 def fit(
     vectors: np.ndarray,
     answers: np.ndarray,
@@ -61,12 +62,12 @@ def fit(
     layers, items, hidden = vectors.shape
     x, y = torch.from_numpy(np.ascontiguousarray(vectors)), torch.from_numpy(answers)
     held_out, right = torch.from_numpy(np.ascontiguousarray(dev)), torch.from_numpy(dev_answers)
-    weights = [torch.zeros(hidden, classes, requires_grad=True) for _ in range(layers)]
-    biases = [torch.zeros(1, classes, requires_grad=True) for _ in range(layers)]
+    weights = [x.new_zeros(hidden, classes, requires_grad=True) for _ in range(layers)]
+    biases = [x.new_zeros(1, classes, requires_grad=True) for _ in range(layers)]
     groups = [{"params": [weight, bias]} for weight, bias in zip(weights, biases, strict=True)]
     adam = torch.optim.Adam(groups, lr=how.learning_rate, fused=True)
-    best = torch.full((layers,), -1.0)
-    kept = torch.zeros(layers, hidden, classes), torch.zeros(layers, 1, classes)
+    best = x.new_full((layers,), -1.0)
+    kept = x.new_zeros(layers, hidden, classes), x.new_zeros(layers, 1, classes)
     generator = np.random.default_rng(stream_seed(seed, "probe"))
     for epoch in range(how.epochs):
         order = torch.from_numpy(generator.permutation(items))
@@ -80,7 +81,7 @@ def fit(
             adam.zero_grad(set_to_none=True)
         with torch.inference_mode():
             guess = torch.baddbmm(torch.stack(biases), held_out, torch.stack(weights)).argmax(-1)
-            accuracy = (guess == right).float().mean(1)
+            accuracy = (guess == right).to(x).mean(1)
             better = accuracy > best
             for layer in torch.nonzero(better).flatten().tolist():
                 kept[0][layer], kept[1][layer] = weights[layer], biases[layer]

@@ -196,6 +196,10 @@ class Results:
             return NotImplemented
         return concatenated([self, other])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy the records and their counts, without what is remembered of them."""
+        return Results, (self.records, dict(self.counts))
+
     def __radd__(self, other: Literal[0]) -> "Results":
         """Return these results; ``sum`` begins with 0."""
         return self if other == 0 else NotImplemented
@@ -216,7 +220,7 @@ class Results:
         return _record(self.records.slice(place, 1).to_pylist()[0])
 
     def filter(self, **columns: Any) -> "Results":
-        """Select the rows with these column values (None: missing; a list: any of them).
+        """Select the rows with these column values (None: missing; a list or range: any of them).
 
         A condition may be written as in a study file: ``condition="1-2"``.
 
@@ -225,16 +229,20 @@ class Results:
         """
         kept = np.ones(len(self), bool)
         for name, wanted in columns.items():
-            values = list(wanted) if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
+            several = isinstance(wanted, Iterable) and not isinstance(wanted, str | Mapping)
+            values = list(wanted) if several else [wanted]
+            kind = _column(name).type
             if name == "condition":
                 short = [text for text in values if isinstance(text, str) and text[:1] != "{" and is_condition(text)]
                 values += [Condition.parse(text).text for text in short]
             try:
-                options = pc.SetLookupOptions(pa.array(values, _column(name).type))
+                held = pa.array(values, kind)
+                if pa.types.is_integer(kind) and held.to_pylist() != values:  # pyarrow cuts decimals off
+                    raise TypeError("it holds whole numbers")
             except (pa.ArrowException, TypeError) as error:
                 raise RequestError(f"{name}: the column cannot hold {wanted!r}", hint=str(error)) from None
-            column = self.records[name].cast(_column(name).type)
-            kept &= pc.call_function("is_in", [column], options).to_numpy()
+            options = pc.SetLookupOptions(held)
+            kept &= pc.call_function("is_in", [self.records[name].cast(kind)], options).to_numpy()
         return self.where(kept)
 
     def matching(self, *texts: str) -> "Results":

@@ -101,7 +101,7 @@ def finetune_and_evaluate(
     task: str,
     *,
     train: str,
-    tests: Sequence[str],
+    tests: str | Sequence[str],
     dev: str | None = None,
     condition: Condition | str | Mapping[str, Any] = "none",
     recipe: str | None = None,
@@ -125,7 +125,7 @@ def finetune_and_evaluate(
         encoder: hub name, folder, or ``bilstm`` for a BiLSTM baseline without pretraining.
         task: name of the task.
         train: name of the training data.
-        tests: names of test corpora; ``ud/*_pud`` matches every PUD treebank.
+        tests: name of a test corpus, or several; ``ud/*_pud`` matches every PUD treebank.
         dev: name of the development data; None: the dev split of ``train``, if the recipe needs it.
         condition: interventions before training, as in a study file: ``{"layers": "1-2", "freeze": "0"}``. Here, the
             precision may also be ``auto``.
@@ -172,7 +172,7 @@ def finetune_and_evaluate(
     request = check_finetuning(
         task,
         train=train,
-        tests=tests,
+        tests=[tests] if isinstance(tests, str) else tests,
         dev=dev,
         recipe=recipe or (BILSTM if fresh else None),
         settings=settings,

@@ -48,7 +48,9 @@ def centre(X: ArrayLike, *, lengths: ArrayLike | None = None) -> Centred:
     if features.ndim != 2:
         raise RequestError(f"similarity needs a matrix with one row per item, not an array of shape {features.shape}")
     mean = features.mean(axis=0)
+    constant = (features == features[:1]).all(axis=0)
     features -= mean
+    features[:, constant] = 0.0  # a mean of equal numbers may be another one by rounding
     squares = np.einsum("nd,nd->n", features, features)
     n, d = features.shape
     gram = features.T @ features if n >= d else features @ features.T  # both have the same Frobenius norm

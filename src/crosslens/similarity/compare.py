@@ -107,6 +107,8 @@ def compare(
         [[0, 'cka', 100], [1, 'cka', 100]]
     """
     require_encoder(encoder)
+    pairs = [pairs] if isinstance(pairs, str) else list(pairs)
+    baselines = [baselines] if isinstance(baselines, str) else list(baselines)
     chosen = choose_measures(measures, baselines)
     if export and all((measure.pooling or pooling) != pooling for measure in chosen.values()):
         raise RequestError(

@@ -92,7 +92,8 @@ def correlate(
             "partial correlation is not supported for Kendall's coefficient", hint="use spearman or pearson"
         )
     sides = [gap, similarity, *control.values()]
-    languages = tuple(sorted(set.intersection(*(set(side) for side in sides))))
+    known = ({language for language, value in side.items() if not np.isnan(np.float64(value))} for side in sides)
+    languages = tuple(sorted(set.intersection(*known)))
     if len(languages) < 3 + len(control):
         beyond = f", and one more for each of {', '.join(control)}" if control else ""
         raise RequestError(f"a correlation needs at least 3 languages{beyond}, but there are {len(languages)}")

@@ -51,9 +51,13 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
         low, high = bootstrap_interval(shared, counts) or (None, None)
         n_unknown = sum(int((sentence == unknown).sum()) for sentence in ids)
         tags = {"unknown": round(100.0 * n_unknown / max(1, int(counts.sum())), 2), "crosslens": __version__}
+        of_types = of_tokens = None  # of text without subwords, such as zero-width characters
+        if len(types):
+            of_types = 100.0 * float(np.isin(types, seen).mean())
+            of_tokens = float(100.0 * shared.sum() / counts.sum())
         values = (
-            ("overlap_types", 100.0 * np.isin(types, seen).mean(), None, None, len(types)),
-            ("overlap_tokens", 100.0 * shared.sum() / counts.sum(), low, high, int(counts.sum())),
+            ("overlap_types", of_types, None, None, len(types)),
+            ("overlap_tokens", of_tokens, low, high, int(counts.sum())),
         )
         records += [
             Record(
@@ -63,7 +67,7 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
                 split=test.split,
                 measure=measure,
                 metric="overlap",
-                value=float(value),
+                value=value,
                 low=low,
                 high=high,
                 n=n,

@@ -4,9 +4,9 @@ import copy
 import dataclasses
 import json
 from collections.abc import Mapping
+from operator import index
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 from typing import Any, Literal
 
 import httpx
@@ -92,7 +92,7 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
             if module is not None:
                 weights = {key: tensor.detach().cpu().contiguous() for key, tensor in module.state_dict().items()}
                 safetensors.torch.save_file(weights, partial / name)
-        text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False, default=index)
         (partial / DESCRIPTION).write_text(text + "\n", "utf-8")
         (partial / CARD).write_text(model_card(model, exported=classifier is not None), "utf-8")
         write_checksums(partial)
@@ -171,9 +171,10 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         encoder = dataclasses.replace(
             encoder, name=description["encoder"], origin=description["origin"], changes=changes, trained_since=True
         )
-        head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout)
+        with torch.random.fork_rng(devices=[]):  # all initial weights are replaced
+            head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout)
         head.load_state_dict(safetensors.torch.load_file(folder / HEAD))
-        facts = MappingProxyType(description["facts"])
+        facts = dict(description["facts"])
         source, seed = description["source"], description["seed"]
     except _DAMAGE as error:
         if is_refusal(error):

@@ -30,6 +30,7 @@ from crosslens.training.recipe import DEFAULT, Recipe, default_recipe, find_reci
 from crosslens.training.sparse_embeddings import restrict_embeddings
 
 
+@torch.inference_mode(mode=False)  # also where the caller switched gradients off
 def finetune(
     encoder: Encoder,
     task: str | Task,

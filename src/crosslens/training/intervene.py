@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def intervene(
         parse_intervention(given) if isinstance(given, str) else Condition.read(given) for given in interventions
     ]
     loaded = as_model(model)
-    drawn = loaded.seed if seed is None else seed
+    drawn = loaded.seed if seed is None else index(seed)
     return intervened(loaded, conditions, Sources(data), seed=drawn, pretrained=pretrained, reference=reference)
 
 

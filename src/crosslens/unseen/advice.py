@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crosslens.alignment.measure import sentence_retrieval
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.language_families import bare_language
 from crosslens.data.parallel import Parallel
 from crosslens.data.scripts import script_name
@@ -103,6 +103,7 @@ def advise(
         raise RequestError(
             "no source language was given", hint="name one or more, such as --sources ud/en_ewt,ud/fr_sequoia"
         )
+    require_corpus(text)
     rule = (rule or read_rule()).without(_language(text.language), text.name)
     probes = {name: train_probes(encoder, source) for name, source in sources.items()}
     accuracy = {name: trained.accuracy for name, trained in probes.items()}

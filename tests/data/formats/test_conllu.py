@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from conllu_blocks import PLAIN, WORD, block
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats import iob
 from crosslens.data.formats.conllu import check_trees, read, to_text, write
 from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError
@@ -99,6 +100,18 @@ def test_a_sentence_with_other_words_than_its_lines_is_written_anew(written, tmp
     for words in (("one",), ("one", "two", "three")):
         write(Corpus((Sentence(words, lines=sentence.lines),), "c"), tmp_path / "new.conllu")
         assert read(tmp_path / "new.conllu")[0].words == words
+
+
+def test_words_that_a_line_cannot_hold_are_written_so_that_the_file_can_be_read(tmp_path):
+    """Lists of words in Python may have tabs, line breaks and empty words."""
+    words = ("New\r\nYork", "a\tb", "", "five thousand")
+    corpus = Corpus(
+        (Sentence(words, ("X",) * 4, entities=("O",) * 4), Sentence(("Go",), ("VERB",), entities=("O",))), "c"
+    )
+    for to_file, again in ((to_text, read), (iob.to_text, iob.read)):
+        (tmp_path / "words").write_bytes(to_file(corpus).encode())
+        found = again(tmp_path / "words")
+        assert [sentence.words for sentence in found] == [("New York", "a b", "_", "five thousand"), ("Go",)]
 
 
 REFUSED = {

@@ -227,6 +227,8 @@ def test_unknown_characters_and_long_sentences(bilstm):
 def test_wrong_requests(train):
     with pytest.raises(DataError, match="no words"):
         fresh_bilstm(Corpus((), "nothing"))
+    with pytest.raises(RequestError, match="a str and not a corpus"):
+        fresh_bilstm("ud/en_toy")
     with pytest.raises(RequestError, match="one row per word and equal lengths"):
         fresh_bilstm(train, vectors={"a": np.zeros(2), "b": np.zeros(3)})
     with pytest.raises(RequestError, match="one row per word and equal lengths"):

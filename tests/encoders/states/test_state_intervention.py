@@ -131,6 +131,16 @@ def test_states_depend_on_the_seed_and_not_on_the_batch(encoder, windows, keys):
     assert torch.equal(together, states(edited(encoder, windows, **keys), windows))
 
 
+def test_the_noise_does_not_depend_on_the_default_number_format_of_the_caller(encoder, windows):
+    keys = {"noise": "1.output", "noise_dose": 0.5}
+    expected = states(edited(encoder, windows, **keys), windows)
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert torch.equal(states(edited(encoder, windows, **keys), windows), expected)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def test_the_dose_is_the_size_of_the_noise_relative_to_the_states(encoder, windows):
     batch = batch_of(encoder, windows)
     edit = edited(encoder, windows, noise="1.output", noise_dose=0.5).edits[0]

@@ -11,7 +11,7 @@ from pathlib import Path
 from sys import intern
 
 from crosslens.data.corpus import Corpus, item_error
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, blocks, normal, read_text, sentence_id
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, normal, read_text, sentence_id
 from crosslens.data.sentence import UPOS as UPOS_TAGS
 from crosslens.data.sentence import Sentence, Where
 from crosslens.errors import DataError
@@ -253,8 +253,9 @@ def _lines(sentence: Sentence) -> Iterator[str]:
 def _new_lines(sentence: Sentence) -> Iterator[str]:
     if sentence.id:
         yield f"# sent_id = {sentence.id}\n"
-    yield f"# text = {' '.join(sentence.words)}\n"
-    for index, word in enumerate(sentence.words):
+    words = [as_field(word) for word in sentence.words]
+    yield f"# text = {' '.join(words)}\n"
+    for index, word in enumerate(words):
         upos, head, relation = _annotation(sentence, index)
         yield "\t".join([str(index + 1), word, ABSENT, upos, ABSENT, ABSENT, head, relation, ABSENT, ABSENT]) + "\n"
     yield "\n"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, blocks, normal, read_text, sentence_id
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, normal, read_text, sentence_id
 from crosslens.data.sentence import Sentence, Where
 from crosslens.errors import DataError
 from crosslens.files import write_bytes
@@ -249,7 +249,7 @@ def _lines(sentence: Sentence, layout: Layout | None) -> Iterator[str]:
     if layout is None or layout.tag is None:
         yield from (line for line in sentence.lines or () if line.startswith("#") and "\t" not in line)
         for number, (word, tag) in enumerate(zip(sentence.words, tags, strict=True), start=1):
-            yield f"{number}\t{word}\t{tag}\t-\t-\n"
+            yield f"{number}\t{as_field(word)}\t{tag}\t-\t-\n"
         yield "\n"
         return
     word = 0

@@ -87,6 +87,18 @@ def normal(form: str) -> str:
     return form if form.isascii() else unicodedata.normalize("NFC", form)
 
 
+def as_field(form: str) -> str:
+    """A form as a field of a line: tabs and line breaks become spaces, and no form an underscore.
+
+    >>> as_field("New\\nYork"), as_field("")
+    ('New York', '_')
+    """
+    return _SEPARATORS.sub(" ", form) or "_"
+
+
+_SEPARATORS = re.compile(r"[\t\r\n]+")
+
+
 def sentence_id(comment: str) -> str | None:
     """Sentence id in a comment: ``# sent_id = 7`` (UD 2), ``#sent_id 7``, ``# sentid: 7`` (UD 1)."""
     match = _SENTENCE_ID.match(comment)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import regex
 
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, numbered_lines, read_text
 from crosslens.data.scripts import script_name, unsegmented_script
 from crosslens.data.sentence import Sentence, Text, Where
@@ -68,7 +68,7 @@ def cut_words(corpus: Corpus) -> Corpus:
 
     Text in scripts without spaces is not segmented, and a warning is given: pass it with spaces between words.
     """
-    if all(isinstance(item, Sentence) for item in corpus):
+    if all(isinstance(item, Sentence) for item in require_corpus(corpus)):
         return corpus
     items = tuple(Sentence(tuple(_WORD.findall(item.text)), id=item.id, where=item.where) for item in corpus.texts)
     return _segmented(replace(corpus, items=items))

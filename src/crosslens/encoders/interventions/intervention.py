@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, ValidationError
@@ -17,7 +18,7 @@ Stage = Literal["pretraining", "start", "before training", "after training"]
 
 
 def _as_text(value: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, Integral) and not isinstance(value, bool):
         return str(value)
     return "".join(value.split()) if isinstance(value, str) else value  # ` 1 ` and `1` are one condition
 

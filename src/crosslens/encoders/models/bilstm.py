@@ -310,7 +310,7 @@ def fresh_bilstm(
 
     Raises:
         DataError: for a corpus without words.
-        RequestError: for vectors of different sizes, or an empty mapping.
+        RequestError: for vectors of different sizes, an empty mapping, or a name in place of a corpus.
 
     Examples:
         >>> bilstm = xl.fresh_bilstm(xl.load_corpus("ud/en_ewt:train[:40]", data=sample), seed=1, device="cpu")

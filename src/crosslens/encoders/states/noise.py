@@ -46,10 +46,11 @@ class Noise(StateIntervention):
             def replacement(site: "Site", states: "Tensor") -> "Tensor":
                 if self.noise_dose == 0:
                     return states
-                noise = torch.zeros(states.shape)
+                noise = torch.zeros(states.shape, dtype=torch.float32)
                 for row, key in enumerate(keys):
                     generator = torch.Generator().manual_seed(int(digest([seed, site.name, list(key)])[:15], 16))
-                    noise[row, : lengths[row]] = torch.randn(lengths[row], states.shape[2], generator=generator)
+                    shape = lengths[row], states.shape[2]
+                    noise[row, : lengths[row]] = torch.randn(shape, generator=generator, dtype=torch.float32)
                 scale = states.float().pow(2).mean(2, keepdim=True).sqrt()
                 return states + self.noise_dose * scale * noise.to(states.device)
 

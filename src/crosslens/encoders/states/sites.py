@@ -12,7 +12,7 @@ from torch import nn
 
 from crosslens.data.windows import Window
 from crosslens.encoders.batch import Batch, reading_batches
-from crosslens.encoders.encoder import Encoder, StopForward, layer_parts
+from crosslens.encoders.encoder import ONE_PASS, Encoder, StopForward, layer_parts
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.models.language_specific import PerLanguage
 from crosslens.encoders.states.address import MOST, UNITS, Address
@@ -197,7 +197,7 @@ def states_at(encoder: Encoder, places: Sequence[Site], batch: Batch) -> list[to
             raise StopForward
         return states
 
-    with replacing(places, keep), suppress(StopForward):
+    with ONE_PASS, replacing(places, keep), suppress(StopForward):
         encoder._last_states(batch.ids, batch.mask, batch.segments)
     return [read[site.name] for site in places]
 
