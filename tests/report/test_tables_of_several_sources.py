@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from crosslens.report.metrics import metrics
 from crosslens.report.supervision import supervision
 from crosslens.report.tables import by_target, layer_deltas, layer_sets
 from crosslens.results.record import Results
@@ -47,6 +48,41 @@ def test_every_condition_has_one_column(make):
         (f", {ENGLISH}+{WOLOF}[:100]", "en+wo – wo"): [85.0, -2.0],
     }
     assert shown == expected | ({("", "en – wo"): [52.0, -12.0]} if make is by_target else {})
+
+
+def values(table):
+    return {
+        (title, row.label): [cell.value for cell in row.cells] for title, rows in table.groups.items() for row in rows
+    }
+
+
+def test_every_metric_has_the_columns_of_the_main_score():
+    (table,) = metrics(Results.of(replace(each, metric=metric) for each in RECORDS for metric in ("accuracy", "f1")))
+    assert table.head == ("Ref", "Δ 1-2")
+    joined = [f"source en+wo, {ENGLISH}+{WOLOF}[:{few}]" for few in (25, 100)]
+    assert values(table) == {
+        (title, f"{metric}: {label}"): shown
+        for metric in ("accuracy", "f1")
+        for title, label, shown in (
+            ("source en", "en – en", [94.0, -4.0]),
+            ("source en", "en – x, mean of 1", [52.0, -12.0]),
+            (joined[0], "en+wo – en+wo, mean of 2", [87.0, None]),
+            (joined[1], "en+wo – en+wo, mean of 2", [90.5, -2.5]),
+        )
+    }
+
+
+@pytest.mark.parametrize("make", [layer_deltas, metrics])
+def test_translated_training_data_have_rows_of_their_own(make):
+    """A model trained on French, and one trained on English that was translated into French."""
+    original = [*scores("fr", "fr", {"fr": 90.0, "en": 70.0}), *scores("fr", "fr", {"fr": 80.0, "en": 50.0}, "1-2")]
+    translated = [replace(each, translated_from="en", value=each.value - 20) for each in original]
+    every = [*original, *translated, *scores("en", ENGLISH, {"en": 94.0, "fr": 52.0})]
+    (table,) = make(Results.of(replace(each, metric=metric) for each in every for metric in ("accuracy", "f1")))
+    assert table.head == ("Ref", "Δ 1-2")
+    shown = [each for (title, _), each in values(table).items() if "translated from en" in title]
+    assert shown == [[70.0, -10.0], [50.0, -20.0]] * (2 if make is metrics else 1)
+    assert len(values(table)) == 3 * len(shown)
 
 
 def test_rows_of_absolute_scores_name_the_training_corpus():

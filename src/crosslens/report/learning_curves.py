@@ -11,7 +11,7 @@ from crosslens.corpora.catalogue import split_joined, split_slice
 from crosslens.data.corpus import JOIN
 from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
-from crosslens.report.table import Notes, Row, Table, cell_of, most_seeds
+from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.record import Results, concatenated, remembered
@@ -100,7 +100,7 @@ def amounts(results: Results) -> list[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
     for title, panel in curves_by_panel(curves).items():
         by_model = {curve.label: curve.by_amount for curve in panel}
-        most = most_seeds(cell for curve in panel for cell in curve.by_amount.values())
+        most = cells.most_seeds(cell for curve in panel for cell in curve.by_amount.values())
         groups[title] = tuple(
             Row(
                 f"{amount:,}",

@@ -88,10 +88,13 @@ def scripts(results: Results) -> list[Table]:
     tested = any(intervals.values())
     groups: dict[str, tuple[Row, ...]] = {}
     for pair in pairs:
+        most = cells.most_seeds(
+            cell for each in pairs if each.group == pair.group for cell in (each.original, each.transliterated)
+        )
         shown = [
-            cell_of(pair.original, "score", notes),
-            cell_of(pair.transliterated, "score", notes),
-            cell_of(pair.difference, "difference", notes),
+            cell_of(pair.original, "score", notes, most=most),
+            cell_of(pair.transliterated, "score", notes, most=most),
+            cell_of(pair.difference, "difference", notes, most=most),
         ]
         low, high = intervals[id(pair)] or (None, None)
         shown += [Cell(low, "vs_paper"), Cell(high, "vs_paper")] if tested else []

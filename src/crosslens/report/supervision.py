@@ -219,10 +219,11 @@ def _tables(
     rows = list(dict.fromkeys(row for scores in (*several, *columns.values()) for row in scores))  # a source each
     printed = list(_distances(task, columns, rows, orders, beside, notes))
     distances = len(printed)
+    most = cells.most_seeds(cell for scores in columns.values() for cell in scores.values())
     for column, scores in columns.items():
         others = [row for row in scores if row.language not in trained_languages(column.source)]
-        ours = [cell_of(scores.get(row, cells.EMPTY), "score", notes) for row in rows]
-        ours.append(_mean_over(column, [scores[row] for row in others], notes))
+        ours = [cell_of(scores.get(row, cells.EMPTY), "score", notes, most=most) for row in rows]
+        ours.append(_mean_over(column, [scores[row] for row in others], notes, most))
         printed.append(_Line(column.panel, column.label, column.words or "ours", ours, "plain"))
         if beside is None or column.source not in (None, beside.source):
             continue
@@ -319,11 +320,11 @@ def _published(known: Mapping[_Row, Printed], rows: Sequence[_Row], others: Sequ
     return [*scores, mean]
 
 
-def _mean_over(column: _Column, scores: Sequence[cells.Cell], notes: Notes) -> Cell:
+def _mean_over(column: _Column, scores: Sequence[cells.Cell], notes: Notes, most: int) -> Cell:
     """Mean of a column: seed by seed, except over rows that have models of their own."""
     if column.source is None or not scores:
         return _mean([score.mean for score in scores], notes)
-    return cell_of(mean_of(scores), "score", notes, note=_over(len(scores)))
+    return cell_of(mean_of(scores), "score", notes, note=_over(len(scores)), most=most)
 
 
 def _over(rows: int) -> str:

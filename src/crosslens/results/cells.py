@@ -10,7 +10,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -147,11 +147,16 @@ class Column:
         return (1, sum(run[-1] - run[0] + 1 for run in ends), [run[0] for run in ends], label)
 
 
+def most_seeds(of: Iterable[Cell]) -> int:
+    """The largest number of seeds of a cell."""
+    return max((len(cell.by_seed) for cell in of), default=0)
+
+
 Key = tuple
 """The values of the columns that name a row."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cells:
     """A table of cells.
 
@@ -168,6 +173,11 @@ class Cells:
     def get(self, row: Key, column: Any) -> Cell:
         """Return a cell, or an empty one."""
         return self.values.get((row, column), EMPTY)
+
+    @cached_property
+    def most_seeds(self) -> int:
+        """The largest number of seeds of a cell."""
+        return most_seeds(self.values.values())
 
     def only(self, columns: Sequence[Any]) -> "Cells":
         """Keep some columns, and the rows that have a cell in one of them."""

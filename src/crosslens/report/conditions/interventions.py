@@ -8,7 +8,7 @@ from crosslens.encoders.condition import Condition, differing_settings
 from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.significance import Significance
-from crosslens.report.table import Notes, Row, Table, cell_of
+from crosslens.report.table import Notes, Row, Table
 from crosslens.results.cells import Column, Key
 from crosslens.results.record import Results
 
@@ -64,13 +64,7 @@ def changed_row(
     significance: Significance | None,
 ) -> Row:
     """Mean differences to the reference over some keys of a block, with intervals; empty where a column is missing."""
-    return Row(
-        label,
-        tuple(
-            cell_of(block.difference(keys, column), "difference", notes, block.interval(significance, keys, column))
-            for column in columns
-        ),
-    )
+    return Row(label, tuple(block.cell(keys, column, notes, significance) for column in columns))
 
 
 def changed_after_training(results: Results) -> list[Comparison]:

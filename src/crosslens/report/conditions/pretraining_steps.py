@@ -9,7 +9,7 @@ import numpy as np
 from crosslens.errors import RequestError
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.layers.by_layer import measures_of
-from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, most_seeds, over_seeds
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, over_seeds
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, encoders_apart, pick_one
 from crosslens.results.chart import pair_cells, sentences_apart
@@ -56,15 +56,15 @@ class Series:
         return [seed for seed in first.by_seed if all(seed in cell.by_seed for cell in others)]
 
     def changes(self) -> Mapping[int | None, float]:
-        """Change of each seed from the first step to the last."""
+        """Change of each seed that has every step, from the first step to the last."""
         first, last = (list(self.by_step.values())[place] for place in (0, -1))
-        return last.minus(first).by_seed
+        return {seed: last.by_seed[seed] - first.by_seed[seed] for seed in self.seeds}
 
     def onsets(self) -> Mapping[int | None, float]:
         """Onset of each seed; none where the change may be chance, or is 0."""
-        changes = np.asarray([self.changes()[seed] for seed in self.seeds])
-        interval = over_seeds(changes, "difference").interval if len(changes) else None
-        if not changes.all() or (interval is not None and interval.low <= 0 <= interval.high):
+        changes = self.changes()
+        interval = over_seeds(cells.Cell(changes), "difference", Notes()).interval
+        if not all(changes.values()) or (interval is not None and interval.low <= 0 <= interval.high):
             return {}
         steps = list(self.by_step)
         return {seed: onset(steps, [cell.by_seed[seed] for cell in self.by_step.values()]) for seed in self.seeds}
@@ -103,7 +103,7 @@ def pretraining_steps(results: Results) -> list[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
     for each in series:
-        most = most_seeds(each.by_step.values())
+        most = cells.most_seeds(each.by_step.values())
         values = (cell_of(each.by_step.get(step, cells.EMPTY), each.kind, notes, most=most) for step in steps)
         row = Row(each.name, tuple(values))
         groups[each.encoder] = (*groups.get(each.encoder, ()), row)
@@ -119,13 +119,13 @@ def _onsets(series: Sequence[Series]) -> Table:
         if each.role == "baseline":
             continue
         change, onsets = each.changes(), each.onsets()
-        printed = [over_seeds([change[seed] for seed in each.seeds], each.kind), over_seeds(onsets.values(), "step")]
+        printed = [over_seeds(cells.Cell(change), each.kind, notes), over_seeds(cells.Cell(onsets), "step", notes)]
         printed = [_noted(cell, [each], len(each.seeds), notes) for cell in printed]
         for aim in aims:
             others = [other for other in series if other.encoder == each.encoder and other.aim == aim != each.aim][:1]
             to = others[0].onsets() if others else {}
-            lags = [value - to[seed] for seed, value in onsets.items() if seed in to]
-            lag = over_seeds(lags, "lag")
+            lags = {seed: value - to[seed] for seed, value in onsets.items() if seed in to}
+            lag = over_seeds(cells.Cell(lags), "lag", notes)
             printed.append(_noted(lag, [each, *others], len(lags), notes) if lags else lag)
         groups[each.encoder] = (*groups.get(each.encoder, ()), Row(each.name, tuple(printed)))
     return Table("onsets", ONSETS, ("change", "onset", *(f"lag to {aim}" for aim in aims)), groups, tuple(notes.texts))

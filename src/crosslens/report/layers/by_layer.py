@@ -12,7 +12,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
 from crosslens.report.blocks import on_one_layer
-from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, most_seeds
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, SENTENCES, State, by_state, corpus_names, done_to
@@ -377,7 +377,7 @@ def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[T
     groups: dict[str, tuple[Row, ...]] = {}
     for line in lines:
         only = {layer: _only(directions) for layer, directions in line.directions.items()} if averaged else {}
-        most = most_seeds(line.by_layer.values())  # other lines are of models that may have no seed
+        most = cells.most_seeds(line.by_layer.values())  # other lines are of models that may have no seed
         values = tuple(
             cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes, note=only.get(layer), most=most)
             for layer in ordered
