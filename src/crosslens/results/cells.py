@@ -377,14 +377,20 @@ def without_digest(name: str) -> str:
 
 def _renamed(results: Results, columns: Sequence[str]) -> Results:
     """Name things in these columns as `disambiguated` does."""
-    records, named = results.records, disambiguated(results).columns
+    named = disambiguated(results).columns
     for column in columns:
-        values, kind = named.coded(column), records[column].type
-        if values.values != coded(records[column]).values:
-            text = pa.array(values.values, pa.string()).take(pa.array(values.codes))
-            text = text.dictionary_encode() if pa.types.is_dictionary(kind) else text
-            records = records.set_column(COLUMNS.index(column), pa.field(column, kind), text)
-    return results if records is results.records else Results(records)
+        results = with_names(results, column, named.coded(column))
+    return results
+
+
+def with_names(results: Results, column: str, names: Coded) -> Results:
+    """Replace the names in a column by others, which may tell more things apart."""
+    records, kind = results.records, results.records[column].type
+    if names.values == coded(records[column]).values:
+        return results
+    text = pa.array(names.values, pa.string()).take(pa.array(names.codes))
+    text = text.dictionary_encode() if pa.types.is_dictionary(kind) else text
+    return Results(records.set_column(COLUMNS.index(column), pa.field(column, kind), text))
 
 
 def layer_of(record: Row, *, source: str) -> int | None:
