@@ -165,8 +165,8 @@ def _doses(
     similarity = {}
     for measure in measures_of(at_layer):
         tables = [pair_cells(records.filter(measure=measure)) for records in by_dose]
-        if all(table.rows for table in tables):
-            means = [cells.mean_of([table.get(row, max(layers)) for row in table.rows]) for table in tables]
+        if shared := [row for row in tables[0].rows if all(row in table.rows for table in tables)]:
+            means = [cells.mean_of([table.get(row, max(layers)) for row in shared]) for table in tables]
             similarity[measure] = tuple(mean.by_seed for mean in means)
     scores: dict[str, tuple[BySeed, ...]] = {}
     for name, keys in zip(SCORES, (block.same, block.cross), strict=False):
