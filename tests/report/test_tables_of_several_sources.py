@@ -8,6 +8,7 @@ from crosslens.report.metrics import metrics
 from crosslens.report.supervision import supervision
 from crosslens.report.tables import by_target, layer_deltas, layer_sets
 from crosslens.results.record import Results
+from made_records import in_bfloat16
 from made_results import score
 
 ENGLISH, WOLOF = "ud/en_ewt:train[:300]", "ud/wo_wtb:train"
@@ -118,3 +119,15 @@ def test_joined_training_data_are_not_called_zero_shot():
     joined = [f"trained on en+wo, {ENGLISH}+{WOLOF}[:{few}]" for few in (25, 100)]
     assert across.head == ("in-language", "zero-shot from en", *joined)
     assert "Means of joined training data are without their languages" in across.caption
+
+
+def test_models_of_another_precision_have_settings_of_their_own():
+    single = [*scores("en", "en", {"en": 94.0, "fr": 52.0}), *scores("fr", "fr", {"fr": 90.0, "en": 50.0})]
+    table, _ = supervision(
+        Results.of([*single, *(in_bfloat16(replace(each, value=each.value - 1)) for each in single)])
+    )
+    settings = ("in-language", "zero-shot from en", "zero-shot from fr")
+    assert sorted(table.head) == sorted([*settings, *(f"{name}, precision=bfloat16" for name in settings)])
+    shown = dict(zip(table.head, next(iter(table.groups.values()))[0].cells, strict=True))
+    for name in settings:
+        assert shown[name].value == shown[f"{name}, precision=bfloat16"].value + 1

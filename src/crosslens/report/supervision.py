@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from crosslens.data.corpus import trained_languages
-from crosslens.encoders.condition import Condition
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
 from crosslens.results import cells
@@ -15,6 +14,7 @@ from crosslens.results.cells import (
     Column,
     by_variant,
     columns_of,
+    condition_of,
     corpora_apart,
     disambiguated,
     groups_of,
@@ -112,7 +112,9 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
     """
     tables = []
     orders = _word_orders(results)
-    scores = corpora_apart(results.filter(measure=None, condition=[Condition().text, None]))
+    texts = results.columns.coded("condition").values
+    references = [text for text in texts if condition_of(text).difference.is_reference]
+    scores = corpora_apart(results.filter(measure=None, condition=references))
     groups = [(key, block) for key, block in groups_of(scores, "task", "metric", "split") if key[0] in TASKS]
     for (task, metric, split), block in groups:
         printed = beside is not None and any(beside.supervised(task, metric, setting) for setting in SETTINGS)
