@@ -1,5 +1,7 @@
 """Scores before and after transliteration, as a table and a figure."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.errors import RequestError
@@ -89,3 +91,16 @@ def test_models_trained_on_several_amounts_have_a_pair_each_by_name():
         "Uyghur, ud/ug_udt:test, uroman, trained on ud/ug_udt:train": (80.0, 85.0),
         "Uyghur, ud/ug_udt:test, uroman, trained on ud/ug_udt:train[:100]": (30.0, 40.0),
     }
+
+
+def test_versions_of_a_corpus_are_not_dropped_in_silence():
+    """Nothing tells of which version a corpus is the transliteration."""
+    versions = [replace(each, corpus_digest=digest * 64) for each in ZERO_SHOT for digest in "ab"]
+    with pytest.raises(RequestError, match=r"cannot be paired .*: ud/ug_udt:test \(aaaaaaaa\), .* \(bbbbbbbb\)"):
+        scripts(Results.of(versions))
+    other = [replace(each, target="hi", corpus=f"ud/hi_hdtb:test{each.corpus[len(UYGHUR) :]}") for each in ZERO_SHOT]
+    (table,) = scripts(Results.of([*versions, *other]))
+    assert [len(rows) for rows in table.groups.values()] == [1]
+    assert "cannot be paired: ud/ug_udt:test (aaaaaaaa), ud/ug_udt:test (bbbbbbbb)." in table.caption
+    (table,) = scripts(Results.of(other))
+    assert "paired" not in table.caption

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from crosslens.report.metrics import metrics
 from crosslens.report.supervision import supervision
 from crosslens.report.tables import by_target, layer_deltas, layer_sets
 from crosslens.results.record import Results
+from made_records import in_bfloat16
 from made_results import score
 
 ENGLISH, WOLOF = "ud/en_ewt:train[:300]", "ud/wo_wtb:train"
@@ -49,6 +51,41 @@ def test_every_condition_has_one_column(make):
     assert shown == expected | ({("", "en – wo"): [52.0, -12.0]} if make is by_target else {})
 
 
+def values(table):
+    return {
+        (title, row.label): [cell.value for cell in row.cells] for title, rows in table.groups.items() for row in rows
+    }
+
+
+def test_every_metric_has_the_columns_of_the_main_score():
+    (table,) = metrics(Results.of(replace(each, metric=metric) for each in RECORDS for metric in ("accuracy", "f1")))
+    assert table.head == ("Ref", "Δ 1-2")
+    joined = [f"source en+wo, {ENGLISH}+{WOLOF}[:{few}]" for few in (25, 100)]
+    assert values(table) == {
+        (title, f"{metric}: {label}"): shown
+        for metric in ("accuracy", "f1")
+        for title, label, shown in (
+            ("source en", "en – en", [94.0, -4.0]),
+            ("source en", "en – x, mean of 1", [52.0, -12.0]),
+            (joined[0], "en+wo – en+wo, mean of 2", [87.0, None]),
+            (joined[1], "en+wo – en+wo, mean of 2", [90.5, -2.5]),
+        )
+    }
+
+
+@pytest.mark.parametrize("make", [layer_deltas, metrics])
+def test_translated_training_data_have_rows_of_their_own(make):
+    """A model trained on French, and one trained on English that was translated into French."""
+    original = [*scores("fr", "fr", {"fr": 90.0, "en": 70.0}), *scores("fr", "fr", {"fr": 80.0, "en": 50.0}, "1-2")]
+    translated = [replace(each, translated_from="en", value=each.value - 20) for each in original]
+    every = [*original, *translated, *scores("en", ENGLISH, {"en": 94.0, "fr": 52.0})]
+    (table,) = make(Results.of(replace(each, metric=metric) for each in every for metric in ("accuracy", "f1")))
+    assert table.head == ("Ref", "Δ 1-2")
+    shown = [each for (title, _), each in values(table).items() if "translated from en" in title]
+    assert shown == [[70.0, -10.0], [50.0, -20.0]] * (2 if make is metrics else 1)
+    assert len(values(table)) == 3 * len(shown)
+
+
 def test_rows_of_absolute_scores_name_the_training_corpus():
     (table,) = layer_sets(Results.of(RECORDS))
     assert table.head == ("Ref", "1-2")
@@ -82,3 +119,15 @@ def test_joined_training_data_are_not_called_zero_shot():
     joined = [f"trained on en+wo, {ENGLISH}+{WOLOF}[:{few}]" for few in (25, 100)]
     assert across.head == ("in-language", "zero-shot from en", *joined)
     assert "Means of joined training data are without their languages" in across.caption
+
+
+def test_models_of_another_precision_have_settings_of_their_own():
+    single = [*scores("en", "en", {"en": 94.0, "fr": 52.0}), *scores("fr", "fr", {"fr": 90.0, "en": 50.0})]
+    table, _ = supervision(
+        Results.of([*single, *(in_bfloat16(replace(each, value=each.value - 1)) for each in single)])
+    )
+    settings = ("in-language", "zero-shot from en", "zero-shot from fr")
+    assert sorted(table.head) == sorted([*settings, *(f"{name}, precision=bfloat16" for name in settings)])
+    shown = dict(zip(table.head, next(iter(table.groups.values()))[0].cells, strict=True))
+    for name in settings:
+        assert shown[name].value == shown[f"{name}, precision=bfloat16"].value + 1

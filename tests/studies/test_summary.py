@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -11,7 +12,7 @@ from crosslens.scores.intervals import crossed, linearised, mean_sample
 from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Study
-from crosslens.studies.summary import pooled, summarise
+from crosslens.studies.summary import Scores, pooled, summarise, summary_of
 
 
 @pytest.fixture(scope="module")
@@ -177,3 +178,27 @@ def test_a_mean_over_corpora_is_over_the_seeds_that_all_of_them_have():
     common = [{seed: corpus[seed] for seed in (2, 3)} for corpus in (first, second)]
     assert pooled([first, second]).estimate() == pooled(common).estimate()
     assert pooled([first, {4: second[4]}]) is None
+
+
+def made(source, target, seed=0):
+    """Scores of a reference and a condition on 20 sentences, three seeds each."""
+    rng = np.random.default_rng(seed)
+    names = ("e", "pos", source, "ud/en_ewt:train", f"ud/{target}_pud:test", None, "accuracy")
+    return {
+        (names, condition, "last"): Scores(
+            {seed: base + rng.normal(0.0, 3.0, 20) for seed in (1, 2, 3)}, {}, "en", target, "test"
+        )
+        for condition, base in ((Condition(), 80.0), (Condition(layers="1-2"), 70.0))
+    }
+
+
+def test_sources_that_share_their_training_data_have_a_mean_over_all_their_corpora():
+    """Its numbers are those of one source with all these corpora; each source has its own mean too."""
+    apart = summary_of([made("to-fr", "fr", 1) | made("to-de", "de", 2) | made("to-de", "es", 3)], study="s")
+    together = summary_of([made("en", "fr", 1) | made("en", "de", 2) | made("en", "es", 3)], study="s")
+    numbers = ["corpus", "condition", "seeds", "mean", "low", "high", "delta", "delta_low", "delta_high", "p"]
+    means = apart[apart["corpus"] == "mean of 3 languages:test"]
+    assert list(means["source"]) == ["to-fr, to-de"] * 2
+    expected = together[together["corpus"] == "mean of 3 languages:test"]
+    pd.testing.assert_frame_equal(means[numbers].reset_index(drop=True), expected[numbers].reset_index(drop=True))
+    assert list(apart[apart["corpus"] == "mean of 2 languages:test"]["source"]) == ["to-de"] * 2

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from crosslens.corpora.catalogue import split_joined, split_slice
 from crosslens.data.corpus import JOIN
 from crosslens.errors import RequestError
 from crosslens.report.blocks import trained_scores
-from crosslens.report.table import Notes, Row, Table, cell_of, most_seeds
+from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.record import Results, concatenated, remembered
@@ -90,6 +90,13 @@ def curves_by_panel(curves: list[Curve]) -> dict[str, list[Curve]]:
     return panels
 
 
+def caption(curves: Iterable[Curve]) -> str:
+    """Say what curves show."""
+    joined = any(0 in curve.by_amount for curve in curves)
+    text = " Of joined corpora, the one that varies is counted; 0: the others alone."
+    return "Scores by number of training sentences, mean over seeds." + text * joined
+
+
 def amounts(results: Results) -> list[Table]:
     """Scores by number of training sentences, one column per kind of model; one table, or none."""
     curves = learning_curves(results)
@@ -100,7 +107,7 @@ def amounts(results: Results) -> list[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
     for title, panel in curves_by_panel(curves).items():
         by_model = {curve.label: curve.by_amount for curve in panel}
-        most = most_seeds(cell for curve in panel for cell in curve.by_amount.values())
+        most = cells.most_seeds(cell for curve in panel for cell in curve.by_amount.values())
         groups[title] = tuple(
             Row(
                 f"{amount:,}",
@@ -111,10 +118,7 @@ def amounts(results: Results) -> list[Table]:
             )
             for amount in sorted({amount for curve in panel for amount in curve.by_amount})
         )
-    caption = "Scores by number of training sentences, mean over seeds."
-    if any(0 in curve.by_amount for curve in curves):
-        caption += " Of joined corpora, the one that varies is counted; 0: the others alone."
-    return [Table("learning-curves", caption, tuple(models), groups, tuple(notes.texts))]
+    return [Table("learning-curves", caption(curves), tuple(models), groups, tuple(notes.texts))]
 
 
 def learning_curve_figure(results: Results) -> Chart:

@@ -1,9 +1,9 @@
 """Tables of all metrics of a task: UAS beside LAS, precision and recall beside F1."""
 
 from crosslens.report.blocks import column_head, scores_of
-from crosslens.report.table import Cell, Notes, Row, Table, cell_of
-from crosslens.results.cells import encoders_apart, groups_of
-from crosslens.results.pivot import mean_row, parts_of, score_cells
+from crosslens.report.conditions.comparison import Comparison, comparisons, one_head_each
+from crosslens.report.table import Notes, Row, Table
+from crosslens.results.cells import encoders_apart
 from crosslens.results.record import Results
 from crosslens.tasks import TASKS
 
@@ -15,46 +15,37 @@ def metrics(results: Results) -> list[Table]:
         One table for each task that is scored by several metrics.
     """
     shown = scores_of(encoders_apart(results))
-    return [table for (task,), scores in shown.groups("task") if task in TASKS for table in _of_task(task, scores)]
+    by_task = [
+        comparisons(scores, every_metric=True)
+        for (task,), scores in shown.groups("task")
+        if task in TASKS and len(scores.groups("metric")) > 1
+    ]
+    return [_table(blocks) for blocks in by_task if len({block.metric for block in blocks}) > 1]
 
 
-def _of_task(task: str, scores: Results) -> list[Table]:
-    if len([metric for (metric,), _ in scores.groups("metric") if metric is not None]) < 2:
-        return []
-    blocks = groups_of(scores, "encoder", "source", "split", "metric")
-    named = [len({key[place] for key, _ in blocks}) > 1 for place in range(3)]
-    groups: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
+def _table(blocks: list[Comparison]) -> Table:
+    several = len({block.source for block in blocks}) > 1
+    blocks = one_head_each(blocks)
+    head = tuple(
+        dict.fromkeys(column_head(block.scores, column) for block in blocks for column in block.scores.columns)
+    )
+    groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
-    for (encoder, source, split, metric), block in blocks:
-        if metric is None or source is None:
-            continue
-        table = score_cells(block)
-        compared = table.compared()
-        same, cross, _ = parts_of(table, source)
-        title = ", ".join(
-            text
-            for text, several in ((f"source {source}", named[1]), (str(encoder), named[0]), (str(split), named[2]))
-            if several
+    for block in blocks:
+        columns = {column_head(block.scores, column): column for column in block.scores.columns}
+        own = block.source + (f", mean of {len(block.same)}" if len(block.same) > 1 else "")
+        rows = tuple(
+            Row(
+                f"{block.metric}: {block.source} – {part}",
+                tuple(block.cell(keys, columns.get(name), notes) for name in head),
+            )
+            for part, keys in ((own, block.same), (f"x, mean of {len(block.cross)}", block.cross))
+            if keys
         )
-        own = source + (f", mean of {len(same)}" if len(same) > 1 else "")
-        for part, keys in ((own, same), (f"x, mean of {len(cross)}", cross)):
-            if keys:
-                cells = {
-                    column_head(table, column): cell_of(
-                        mean_row(compared, keys, column),
-                        "difference" if table.is_difference(column) else "score",
-                        notes,
-                    )
-                    for column in table.columns
-                }
-                groups.setdefault(title or f"source {source}", []).append((f"{metric}: {source} – {part}", cells))
-    head = tuple(dict.fromkeys(name for rows in groups.values() for _, cells in rows for name in cells))
-    missing = Cell(None, "score")
-    printed = {
-        title: tuple(Row(label, tuple(cells.get(name, missing) for name in head)) for label, cells in rows)
-        for title, rows in groups.items()
-    }
+        source = f"source {block.source}"
+        title = ", ".join(filter(None, (source if several else "", block.model, block.label))) or source
+        groups[title] = (*groups.get(title, ()), *rows)
     caption = (
         "All metrics: scores of the reference model (Ref) and differences to it (Δ). x: mean over the other languages."
     )
-    return [Table(f"metrics-{task}", caption, head, printed, tuple(notes.texts))] if printed else []
+    return Table(f"metrics-{blocks[0].task}", caption, head, groups, tuple(notes.texts))

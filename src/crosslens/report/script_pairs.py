@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from crosslens.corpora.catalogue import split_scheme, split_slice
 from crosslens.errors import RequestError
-from crosslens.report.blocks import trained_scores
+from crosslens.report.blocks import Trained, trained_scores
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of
 from crosslens.results import cells
+from crosslens.results.cells import pick_one, without_digest
 from crosslens.results.chart import COLOURS, Chart, alt, inline_data, styled
 from crosslens.results.record import Results
 from crosslens.scores.intervals import half_width
@@ -69,6 +70,12 @@ def script_pairs(results: Results) -> list[Pair]:
         ]
         group = f"{score.task}, {score.metric}, {setting}"
         pairs.append((Pair(group, ", ".join(filter(None, label)), original.score, score.score), train))
+    versions = _versions(scores)
+    if versions and not pairs:
+        raise RequestError(
+            f"versions of a corpus cannot be paired with its transliterations: {', '.join(versions)}",
+            hint=pick_one("corpus_digest"),
+        )
     alike = Counter((pair.group, pair.label) for pair, _ in pairs)
     named = [
         replace(pair, label=f"{pair.label}, trained on {train}") if alike[pair.group, pair.label] > 1 else pair
@@ -88,10 +95,13 @@ def scripts(results: Results) -> list[Table]:
     tested = any(intervals.values())
     groups: dict[str, tuple[Row, ...]] = {}
     for pair in pairs:
+        most = cells.most_seeds(
+            cell for each in pairs if each.group == pair.group for cell in (each.original, each.transliterated)
+        )
         shown = [
-            cell_of(pair.original, "score", notes),
-            cell_of(pair.transliterated, "score", notes),
-            cell_of(pair.difference, "difference", notes),
+            cell_of(pair.original, "score", notes, most=most),
+            cell_of(pair.transliterated, "score", notes, most=most),
+            cell_of(pair.difference, "difference", notes, most=most),
         ]
         low, high = intervals[id(pair)] or (None, None)
         shown += [Cell(low, "vs_paper"), Cell(high, "vs_paper")] if tested else []
@@ -100,9 +110,18 @@ def scripts(results: Results) -> list[Table]:
         "Scores of corpora in their original script and transliterated, mean over seeds. Zero-shot: one model is tested"
         " on both. Trained on the language: one model is trained and tested on each."
     )
+    if versions := _versions(trained_scores(results)):
+        caption += f" Versions of a corpus cannot be paired: {', '.join(versions)}."
     caption += " Low, high: 95 % confidence interval of the difference over seeds." if tested else ""
     head = (ORIGINAL, TRANSLITERATED, "Δ", *(("low", "high") if tested else ()))
     return [Table("scripts", caption, head, groups, tuple(notes.texts))]
+
+
+def _versions(scores: Sequence[Trained]) -> list[str]:
+    """Corpora of several versions, each with its digest, of which transliterations were tested."""
+    in_scripts = {corpus for corpus, scheme in (_scheme(without_digest(score.corpus)) for score in scores) if scheme}
+    names = dict.fromkeys(score.corpus for score in scores)
+    return [name for name in names if name != without_digest(name) and without_digest(name) in in_scripts]
 
 
 def script_figure(results: Results) -> Chart:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from crosslens.data.corpus import trained_languages
-from crosslens.encoders.condition import Condition
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
 from crosslens.results import cells
@@ -15,6 +14,7 @@ from crosslens.results.cells import (
     Column,
     by_variant,
     columns_of,
+    condition_of,
     corpora_apart,
     disambiguated,
     groups_of,
@@ -112,7 +112,9 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
     """
     tables = []
     orders = _word_orders(results)
-    scores = corpora_apart(results.filter(measure=None, condition=[Condition().text, None]))
+    texts = results.columns.coded("condition").values
+    references = [text for text in texts if condition_of(text).difference.is_reference]
+    scores = corpora_apart(results.filter(measure=None, condition=references))
     groups = [(key, block) for key, block in groups_of(scores, "task", "metric", "split") if key[0] in TASKS]
     for (task, metric, split), block in groups:
         printed = beside is not None and any(beside.supervised(task, metric, setting) for setting in SETTINGS)
@@ -219,10 +221,11 @@ def _tables(
     rows = list(dict.fromkeys(row for scores in (*several, *columns.values()) for row in scores))  # a source each
     printed = list(_distances(task, columns, rows, orders, beside, notes))
     distances = len(printed)
+    most = cells.most_seeds(cell for scores in columns.values() for cell in scores.values())
     for column, scores in columns.items():
         others = [row for row in scores if row.language not in trained_languages(column.source)]
-        ours = [cell_of(scores.get(row, cells.EMPTY), "score", notes) for row in rows]
-        ours.append(_mean_over(column, [scores[row] for row in others], notes))
+        ours = [cell_of(scores.get(row, cells.EMPTY), "score", notes, most=most) for row in rows]
+        ours.append(_mean_over(column, [scores[row] for row in others], notes, most))
         printed.append(_Line(column.panel, column.label, column.words or "ours", ours, "plain"))
         if beside is None or column.source not in (None, beside.source):
             continue
@@ -319,11 +322,11 @@ def _published(known: Mapping[_Row, Printed], rows: Sequence[_Row], others: Sequ
     return [*scores, mean]
 
 
-def _mean_over(column: _Column, scores: Sequence[cells.Cell], notes: Notes) -> Cell:
+def _mean_over(column: _Column, scores: Sequence[cells.Cell], notes: Notes, most: int) -> Cell:
     """Mean of a column: seed by seed, except over rows that have models of their own."""
     if column.source is None or not scores:
         return _mean([score.mean for score in scores], notes)
-    return cell_of(mean_of(scores), "score", notes, note=_over(len(scores)))
+    return cell_of(mean_of(scores), "score", notes, note=_over(len(scores)), most=most)
 
 
 def _over(rows: int) -> str:

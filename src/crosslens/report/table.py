@@ -1,6 +1,6 @@
 """Printed tables: numbers with notes, rows, and published scores below ours."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -121,7 +121,7 @@ def cell_of(
     """A mean over seeds as a printed cell, with a note on seeds that are excluded or lacking behind any other one.
 
     Args:
-        most: number of seeds of the cells that it stands beside, from `most_seeds`.
+        most: number of seeds of the cells that it stands beside, from `crosslens.results.cells.most_seeds`.
     """
     seeds = len(cell.by_seed)
     text = None
@@ -132,18 +132,13 @@ def cell_of(
     return Cell(cell.mean, kind, cell.std, notes.number("; ".join(filter(None, (note, text)))), interval)
 
 
-def most_seeds(of: Iterable[cells.Cell]) -> int:
-    """The largest number of seeds of a cell."""
-    return max((len(cell.by_seed) for cell in of), default=0)
-
-
-def over_seeds(values: Iterable[float], kind: Kind) -> Cell:
-    """A mean over seeds as a printed cell, with its 95 % interval over seeds if there are several."""
-    by_seed = np.asarray(list(values), np.float64)
-    if len(by_seed) < 2:
-        return Cell(float(by_seed[0]) if len(by_seed) else None, kind)
-    estimate = Sample(by_seed, 0.0, 2).estimate()
-    return Cell(estimate.mean, kind, estimate.std, interval=Interval(estimate.low, estimate.high, False, "seeds"))
+def over_seeds(cell: cells.Cell, kind: Kind, notes: Notes, *, most: int = 0) -> Cell:
+    """A mean over seeds as `cell_of` prints it, with its 95 % interval over seeds if there are several."""
+    interval = None
+    if len(cell.by_seed) > 1:
+        estimate = Sample(np.asarray(list(cell.by_seed.values()), np.float64), 0.0, 2).estimate()
+        interval = Interval(estimate.low, estimate.high, False, "seeds")
+    return cell_of(cell, kind, notes, interval, most=most)
 
 
 def difference(ours: float | None, theirs: float | None) -> Cell:

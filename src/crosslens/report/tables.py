@@ -26,11 +26,10 @@ from crosslens.report.papers import Paper, Printed
 from crosslens.report.script_pairs import scripts
 from crosslens.report.significance import Significance
 from crosslens.report.supervision import supervision
-from crosslens.report.table import Cell, Notes, Row, Table, cell_of, most_seeds, published_caption, published_rows
-from crosslens.results import cells
+from crosslens.report.table import Cell, Notes, Row, Table, published_caption, published_rows
 from crosslens.results.cells import Column, Key, groups_of
 from crosslens.results.order import Order
-from crosslens.results.pivot import mean_row, score_cells
+from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results, concatenated, remembered
 from crosslens.tasks import TASKS, main_metric
 
@@ -103,7 +102,8 @@ def without_contradictions(results: Results, skipped: Callable[[str], None]) -> 
     measured = results.filter(measure=[name for (name,), _ in results.groups("measure") if name is not None])
     kept = [measured, on_one_layer(results.filter(measure=None), where=True)]
     refused = False
-    for (task, metric, *_), block in groups_of(scores_of(results), "task", "metric", "encoder", "source", "split"):
+    columns = ("task", "metric", "encoder", "source", "split", "translated_from")
+    for (task, metric, *_), block in groups_of(scores_of(results), *columns):
         try:
             if task in TASKS:
                 score_cells(block)
@@ -188,12 +188,9 @@ def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
     notes = Notes()
     for block in blocks:
         columns = {score_head(column): column for column in block.scores.columns}
-        most = most_seeds(block.scores.values.values())
         rows: list[Row] = []
         for key in (*block.same, *block.cross):
-            printed = tuple(
-                cell_of(block.scores.get(key, columns.get(name)), "score", notes, most=most) for name in head
-            )
+            printed = tuple(block.cell([key], columns.get(name), notes, absolute=True) for name in head)
             rows.append(Row(" ".join(filter(None, (block.name(key), block.label))), printed))
             spread.setdefault(block.task, []).extend(cell.std for cell in printed if cell.std is not None)
             if beside is not None:
@@ -271,33 +268,12 @@ def _table(
         columns = {column_head(block.scores, column): column for column in block.scores.columns}
         ordered = [columns.get(text) for text in head]
         for line in lines(block):
-            printed = _row(block, line.keys, ordered, notes, significance)
+            printed = tuple(block.cell(line.keys, column, notes, significance) for column in ordered)
             published = _beside(block, line, ordered, printed, beside, notes) if beside is not None else ()
             title = ", ".join(filter(None, (block.title, block.label, line.part)))
             row = Row(line.label, printed, "mean" if line.is_mean else "plain")
             groups[title] = (*groups.get(title, ()), row, *published)
     return Table(name, caption + published_caption(beside, groups), head, groups, tuple(notes.texts))
-
-
-def _row(
-    block: Comparison,
-    keys: Sequence[Key],
-    columns: Sequence[Column | None],
-    notes: Notes,
-    significance: Significance | None = None,
-) -> tuple[Cell, ...]:
-    """Make the cells of one target, or means over several."""
-    most = most_seeds(block.scores.values.values())
-    return tuple(
-        cell_of(
-            mean_row(block.compared, keys, column) if column is not None else cells.EMPTY,
-            "difference" if column is not None and block.scores.is_difference(column) else "score",
-            notes,
-            block.interval(significance, keys, column),
-            most=most,
-        )
-        for column in columns
-    )
 
 
 def _beside(
@@ -317,7 +293,7 @@ def _beside(
     over = ""
     if len(shared) < len(line.keys):
         over = f", {block.over(shared)}"
-        ours = _row(block, shared, columns, notes)
+        ours = tuple(block.cell(shared, column, notes) for column in columns)
         yield Row(f"ours{over}", ours, "beside")
     means = [
         _mean_printed([number for key in shared if (number := theirs[key][place])]) if known else None

@@ -10,7 +10,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -147,11 +147,16 @@ class Column:
         return (1, sum(run[-1] - run[0] + 1 for run in ends), [run[0] for run in ends], label)
 
 
+def most_seeds(of: Iterable[Cell]) -> int:
+    """The largest number of seeds of a cell."""
+    return max((len(cell.by_seed) for cell in of), default=0)
+
+
 Key = tuple
 """The values of the columns that name a row."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cells:
     """A table of cells.
 
@@ -168,6 +173,11 @@ class Cells:
     def get(self, row: Key, column: Any) -> Cell:
         """Return a cell, or an empty one."""
         return self.values.get((row, column), EMPTY)
+
+    @cached_property
+    def most_seeds(self) -> int:
+        """The largest number of seeds of a cell."""
+        return most_seeds(self.values.values())
 
     def only(self, columns: Sequence[Any]) -> "Cells":
         """Keep some columns, and the rows that have a cell in one of them."""
@@ -367,14 +377,20 @@ def without_digest(name: str) -> str:
 
 def _renamed(results: Results, columns: Sequence[str]) -> Results:
     """Name things in these columns as `disambiguated` does."""
-    records, named = results.records, disambiguated(results).columns
+    named = disambiguated(results).columns
     for column in columns:
-        values, kind = named.coded(column), records[column].type
-        if values.values != coded(records[column]).values:
-            text = pa.array(values.values, pa.string()).take(pa.array(values.codes))
-            text = text.dictionary_encode() if pa.types.is_dictionary(kind) else text
-            records = records.set_column(COLUMNS.index(column), pa.field(column, kind), text)
-    return results if records is results.records else Results(records)
+        results = with_names(results, column, named.coded(column))
+    return results
+
+
+def with_names(results: Results, column: str, names: Coded) -> Results:
+    """Replace the names in a column by others, which may tell more things apart."""
+    records, kind = results.records, results.records[column].type
+    if names.values == coded(records[column]).values:
+        return results
+    text = pa.array(names.values, pa.string()).take(pa.array(names.codes))
+    text = text.dictionary_encode() if pa.types.is_dictionary(kind) else text
+    return Results(records.set_column(COLUMNS.index(column), pa.field(column, kind), text))
 
 
 def layer_of(record: Row, *, source: str) -> int | None:

@@ -23,9 +23,10 @@ from crosslens.results.cells import (
     encoders_apart,
     mean_of,
     variants_of,
+    with_names,
 )
 from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
-from crosslens.results.record import SCHEMA, Results
+from crosslens.results.record import Results
 from crosslens.results.record_settings import settings_of, settings_text
 from crosslens.tasks.titles import metric_name, task_name
 
@@ -290,11 +291,9 @@ def corpus_names(results: Results) -> dict[tuple, str | None]:
 
 def sentences_apart(results: Results) -> Results:
     """Name the corpora of similarities and probes as `corpus_names` does, so that records can be grouped by corpus."""
-    names, records = corpus_names(results), results.records
-    corpora = results.columns.together("measure", *SENTENCES)
-    named = corpora.changed([key[3] if key[0] is None else names[key[1:]] for key in corpora.values])
-    text = pa.array(named.values, pa.string()).take(pa.array(named.codes))
-    return Results(records.set_column(records.column_names.index("corpus"), SCHEMA.field("corpus"), text))
+    names, corpora = corpus_names(results), results.columns.together("measure", *SENTENCES)
+    named = [key[3] if key[0] is None else names[key[1:]] for key in corpora.values]
+    return with_names(results, "corpus", corpora.changed(named))
 
 
 def _both_encoders(record: Row) -> Row:

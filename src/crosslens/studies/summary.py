@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,8 @@ _STATISTICS = (
 )
 
 COLUMNS = ("study", *NAMES, *_STATISTICS.split())
+
+SOURCE = NAMES.index("source")
 
 Names = tuple[str | None, ...]
 """Values of `NAMES`."""
@@ -64,7 +67,8 @@ def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pand
     Unfinished runs are left out.
 
     Returns:
-        A frame with `COLUMNS`. ``source`` is the name of the source in the study; ``std`` is over seeds (ddof 1);
+        A frame with `COLUMNS`. ``source`` is the name of the source in the study, or of a mean over the corpora of
+        several sources, their names; ``std`` is over seeds (ddof 1);
         ``interval`` says what intervals are over; with one seed, sentences alone. delta, delta_low, delta_high, p and q
         are missing for the reference; p and q are also missing if only one seed is compared. ``encoders`` is ``each``
         if each seed starts from its own encoder, and ``one`` if all seeds start from the same encoder; intervals and
@@ -138,16 +142,22 @@ def _means(scores: Mapping[CellKey, Scores]) -> dict[CellKey, tuple[Scores, ...]
     """Return the corpora of each mean, per split: all corpora in the source language, and all others.
 
     Single corpora, and conditions that lack one of the corpora, have none. Bilingual encoders that were tested on their
-    own language have a mean over encoders too, without a partner.
+    own language have a mean over encoders too, without a partner; sources that share their training data, one over the
+    corpora of all of them.
     """
+    sharing: dict[tuple, dict[str | None, None]] = {}
+    for (names, _, _), score in scores.items():
+        sharing.setdefault((_model(names), score.language), {})[names[SOURCE]] = None
     groups: dict[tuple, dict[tuple[str, str], Scores]] = {}
     for (names, condition, rule), score in scores.items():
         trained = trained_languages(score.language)
         if score.target is not None and trained:
             by_name = dict(zip(NAMES, names, strict=True))
             corpus, partner = by_name.pop("corpus") or "", by_name["partner"] or ""
-            for over in dict.fromkeys((partner, "" if partner == score.target else partner)):
-                of = tuple({**by_name, "partner": over or None}.values())
+            sources = dict.fromkeys((names[SOURCE], ", ".join(map(str, sharing[_model(names), score.language]))))
+            partners = dict.fromkeys((partner, "" if partner == score.target else partner))
+            for over, source in product(partners, sources):
+                of = tuple({**by_name, "partner": over or None, "source": source}.values())
                 group = (of, score.split, score.target in trained, condition, rule)
                 groups.setdefault(group, {})[partner, corpus] = score
     means = {}
@@ -161,6 +171,12 @@ def _means(scores: Mapping[CellKey, Scores]) -> dict[CellKey, tuple[Scores, ...]
             name = mean_name([score.target for score in ordered], split, source=ordered[0].language)
             means[(*names[:index], name, *names[index:]), condition, rule] = ordered
     return means
+
+
+def _model(names: Names) -> Names:
+    """Encoder, task, training data and metric."""
+    named = dict(zip(NAMES, names, strict=True))
+    return tuple(named[column] for column in ("encoder", "task", "train", "metric"))
 
 
 def _scores(store: Store, asked: Iterable[Asked]) -> dict[CellKey, Scores]:

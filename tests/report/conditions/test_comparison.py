@@ -48,7 +48,7 @@ def test_splits_and_encoders_are_named_where_there_are_several():
     records = [score("fr", 8.0), score("fr", 7.0, split="dev", corpus="ud/fr_pud:dev"), score("fr", 6.0, encoder="f")]
     titles = {(block.title, block.label) for block in comparisons(Results.of(records))}
     assert titles == {("pos, accuracy, e", "test"), ("pos, accuracy, e", "dev"), ("pos, accuracy, f", "test")}
-    assert (comparison(records[0]).title, comparison(records[0]).label) == ("pos, accuracy", None)
+    assert (comparison(records[0]).title, comparison(records[0]).label) == ("pos, accuracy", "")
 
 
 def test_only_main_scores_of_a_known_source_are_compared():

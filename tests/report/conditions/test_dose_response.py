@@ -92,6 +92,14 @@ def test_a_dose_whose_similarity_was_not_measured_leaves_no_doubtful_slope():
     assert "noise 6.output" not in {each.intervention for each in doses_of(Results.of(records))}
 
 
+def test_similarities_are_over_the_pairs_of_all_doses():
+    """One pair was not measured at the largest dose; its similarity is 0.2 below the other's."""
+    lacking = [r for r in planted() if not (r.measure == "cka" and r.target == "de" and "2.0" in (r.condition or ""))]
+    noise, *_ = doses_of(Results.of(lacking))
+    expected = [0.8, *(0.8 - lowered for lowered in NOISE.values())]
+    assert [np.mean(list(dose.values())) for dose in noise.similarity["cka"]] == pytest.approx(expected)
+
+
 def test_scores_alone_make_no_table():
     assert dose_response(planted().filter(measure=None)) == []
 

@@ -150,16 +150,12 @@ def test_models_of_several_recipes_have_groups_of_their_own():
     }
 
 
-def test_a_mean_over_corpora_of_the_source_language_is_said_to_have_no_interval():
+def test_a_mean_over_corpora_of_the_source_language_has_an_interval():
     ranges = [replace(record, low=record.value - 1, high=record.value + 1) for record in RESULTS]
     seeds = [replace(record, seed=seed) for record in ranges for seed in (1, 2)]
     second = [replace(record, corpus="ud/en_ewt:test") for record in seeds if record.target == "en"]
-    for records, is_noted in ((seeds, False), ([*seeds, *second], True)):
-        results = Results.of(records)
-        (table,) = interventions(results, significance=significance_of(results))
-        assert ("Means over several corpora of the source language have no interval" in table.caption) is is_noted
-        ((_, rows),) = table.groups.items()
-        assert (rows[0].cells[0].interval is None) is is_noted
-        assert rows[1].cells[0].interval is not None
-    (plain,) = interventions(Results.of([*seeds, *second]))
-    assert "no interval" not in plain.caption
+    results = Results.of([*seeds, *second])
+    (table,) = interventions(results, significance=significance_of(results))
+    ((_, rows),) = table.groups.items()
+    assert "mean of 2 corpora" in rows[0].label
+    assert all(row.cells[0].interval is not None for row in rows[:2])

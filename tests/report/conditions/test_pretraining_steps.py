@@ -177,6 +177,54 @@ def test_similarities_over_other_numbers_of_sentences_have_rows_of_their_own():
     }
 
 
+BOTH = "zero-shot POS tagging, accuracy, source en, mean of 2 languages"
+
+
+def late(record):
+    return record.task == "pos" and any(f'"{step}"' in (record.condition or "") for step in (200, 400))
+
+
+def scored(records):
+    table, onsets = pretraining_steps(Results.of(records))
+    assert {label for label in rows(onsets) if "POS" in label} == {label for label in rows(table) if "POS" in label}
+    return {label: [cell.value for cell in cells] for label, cells in rows(table).items() if "POS" in label}
+
+
+@pytest.mark.parametrize("versions", [True, False])
+def test_scores_on_other_corpora_have_rows_of_their_own(versions):
+    """From step 200 on, the French test corpus is another one, in content or by name."""
+    french = [{"corpus_digest": "a" * 64}, {"corpus_digest": "b" * 64}] if versions else [{}, {"corpus": "ud/fr2"}]
+    records = [replace(each, **french[late(each)]) if each.target == "fr" and each.task else each for each in made()]
+    first, second = ("ud/fr (aaaaaaaa)", "ud/fr (bbbbbbbb)") if versions else ("ud/fr", "ud/fr2")
+    assert scored(records) == {
+        "POS tagging, accuracy, source en: en": [90.0] * 4,
+        f"{BOTH} with {first}": [42.0, 43.0, None, None],
+        f"{BOTH} with {second}": [None, None, 44.0, 52.0],
+    }
+
+
+def test_models_of_other_training_data_have_rows_of_their_own():
+    records = [replace(each, train="mine", train_digest="ab"[late(each)] * 64) for each in made() if each.task]
+    assert scored(records) == {
+        f"{name}, reference, mine ({letter * 8})": values
+        for letter, name, values in (
+            ("a", "POS tagging, accuracy, source en: en", [90.0, 90.0, None, None]),
+            ("a", BOTH, [42.0, 43.0, None, None]),
+            ("b", "POS tagging, accuracy, source en: en", [None, None, 90.0, 90.0]),
+            ("b", BOTH, [None, None, 44.0, 52.0]),
+        )
+    }
+
+
+def test_a_language_that_some_steps_lack_is_in_no_mean_of_others():
+    records = [each for each in made() if not (late(each) and each.target == "de")]
+    assert scored(records) == {
+        "POS tagging, accuracy, source en: en": [90.0] * 4,
+        BOTH: [42.0, 43.0, None, None],
+        "zero-shot POS tagging, accuracy, source en: fr": [None, None, 44.0, 52.0],
+    }
+
+
 def test_dev_and_test_sets_are_apart():
     results = Results.of(
         score(target, value + step, split=split, condition={"checkpoint": step})

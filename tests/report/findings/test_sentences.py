@@ -44,6 +44,22 @@ def test_a_language_with_itself_is_not_a_pair_of_translations():
     assert findings(same) == []
 
 
+@pytest.mark.parametrize(("larger", "heads"), [(900, ["ud/pud n=100: ", "ud/pud n=900: "]), (100, ["ud/pud ("] * 4)])
+def test_versions_of_a_parallel_corpus_have_paragraphs_of_their_own(larger, heads):
+    """A corpus that was cut elsewhere, or changed: with as many sentences, no mean over pairs is known."""
+    records = [
+        replace(each, value=each.value / version, n=n, corpus_digest=f"{version}{each.target}" * 20)
+        for version, n in ((1, 100), (2, larger))
+        for each in translations((0.8, 0.4), (0.6, 0.2))
+    ]
+    texts = findings(Results.of(records))
+    assert [text.startswith(head) for text, head in zip(texts, heads, strict=True)] == [True] * len(heads)
+    assert "is 0.80 in the embeddings and 0.40 in the last layer" in texts[0]
+    assert "is 0.40 in the embeddings and 0.20 in the last layer" in texts[-1]
+    encoders = [replace(each, encoder=(each.corpus_digest or "")[0]) for each in records]
+    assert [text[:3] for text in findings(Results.of(encoders))] == ["1: ", "2: "]
+
+
 def told(results):
     (effect,) = effects(results)
     return " ".join(describe(effect))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crosslens.report.layers.by_layer import retrieval, similarity, similarity_against_retrieval, transfer
+from crosslens.report.layers.layer_by_layer import layer_by_layer
 from crosslens.results.record import Results
 from made_records import score
 from made_records import similarity as similar
@@ -67,7 +68,27 @@ def test_numbers_of_sentences_do_not_keep_pairs_from_a_mean():
 
 def test_pairs_of_one_corpus_do_not_name_it():
     records = of_pairs({"corpus_digest": "1" * 63, "n": 100}, {"fr": 0.5, "de": 0.3})
-    assert set(labels(similarity(Results.of(records))).values()) == {"pretrained"}
+    (table,) = similarity(Results.of(records))
+    assert set(labels([table]).values()) == {"pretrained"}
+    assert "mean" not in table.caption
+
+
+@pytest.mark.parametrize("make", [similarity, layer_by_layer])
+def test_a_caption_says_why_there_is_no_mean_over_pairs(make):
+    """Of a changed corpus with as many sentences, nothing tells which versions of two pairs belong together."""
+    across = {"target_layer": 1} if make is layer_by_layer else {}
+    records = [
+        similar("cka", 0.5, target=target, corpus_digest=f"{version}{target}" * 20, n=100, **across)
+        for target in ("fr", "de")
+        for version in (1, 2)
+    ]
+    (table,) = make(Results.of(records))
+    assert [title.partition(",")[0] for title in table.groups if title.startswith("mean")] == []
+    assert "Versions of a corpus with equally many sentences" in table.caption
+    (table,) = make(Results.of([*records[:1], *records[2:3], similar("cka", 0.4, encoder="f", **across)]))
+    assert "Rows that some pair lacks are in no mean over pairs." in table.caption
+    assert "Versions" not in table.caption
+    assert any(title.startswith("mean of 2 pairs") for title in table.groups)
 
 
 def test_layers_over_fewer_seeds_than_others_of_a_line_say_so():

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from statistics import fmean
 
 from crosslens.errors import RequestError
 from crosslens.report.blocks import by_main_metric, scores_of
-from crosslens.report.table import Cell, Notes, Row, Table, cell_of
+from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, condition_of, encoders_apart, groups_of, mean_of
 from crosslens.results.chart import PAIR, pair_cells
@@ -89,7 +88,8 @@ def encoder_ranking(results: Results) -> list[Table]:
         lines = sorted(panel.profiles, key=lambda each: (lost[each.name] is None, lost[each.name] or 0.0))
         targets = len({target for target, *_ in panel.profiles[0].cross})
         title = panel.title(f"{panel.source} to {targets} language{'s' * (targets > 1)}")
-        groups[title] = tuple(_row(each, [similar[measure] for measure in measures], notes) for each in lines)
+        most = max(each.profile.scores.most_seeds for each in lines)
+        groups[title] = tuple(_row(each, [similar[measure] for measure in measures], notes, most) for each in lines)
     if not groups:
         return []
     head = ("In-language", "Zero-shot", "Δ lowest third", *(MEASURES[measure] for measure in measures))
@@ -106,17 +106,26 @@ def encoder_ranking(results: Results) -> list[Table]:
     return [Table("encoders", caption, head, groups, tuple(notes.texts))]
 
 
-def _row(profile: EncoderProfile, similar: Sequence[dict[Model, float]], notes: Notes) -> Row:
+def _row(profile: EncoderProfile, similar: Sequence[dict[Model, cells.Cell]], notes: Notes, most: int) -> Row:
     scores, reference = profile.profile.scores, profile.reference
     sets, lost = lowest_third(profile)
-    numbers = [cell_of(mean_row(scores, keys, reference), "score", notes) for keys in (profile.same, profile.cross)]
-    numbers.append(cell_of(lost, "difference", notes))
-    likenesses = [Cell(values.get((profile.encoder, reference.variant)), "similarity") for values in similar]
+    means = [mean_row(scores, keys, reference) for keys in (profile.same, profile.cross)]
+    numbers = [cell_of(mean, "score", notes, most=most) for mean in means]
+    numbers.append(cell_of(lost, "difference", notes, most=most))
+    likenesses = [
+        cell_of(
+            values.get((profile.encoder, reference.variant), cells.EMPTY),
+            "similarity",
+            notes,
+            most=cells.most_seeds(values.values()),
+        )
+        for values in similar
+    ]
     layers = " and ".join(column.condition.change for column in sets)
     return Row(f"{profile.name} ({profile.depth} layers{f'; {layers}' if sets else ''})", (*numbers, *likenesses))
 
 
-def _similarities(results: Results, measure: str) -> dict[Model, float]:
+def _similarities(results: Results, measure: str) -> dict[Model, cells.Cell]:
     """Mean of a measure over layers and shared pairs, measured alike, by encoder; of pretrained encoders only."""
     records = results.filter(measure=measure, state="pretrained", target_layer=None)
     tables: dict[Model, Cells] = {}
@@ -133,9 +142,8 @@ def _similarities(results: Results, measure: str) -> dict[Model, float]:
         measured.append(set(block.columns.together(*PAIR, "corpus", "corpus_digest", "settings").values))
     alike = {row[: len(PAIR)] for row in set.intersection(*measured)} if measured else set()
     shared = alike.intersection(*(table.rows for table in tables.values()))
-    means = {}
-    for model, table in tables.items():
-        values = [table.get(row, layer).mean for row in shared for layer in table.columns]
-        if values and None not in values:
-            means[model] = fmean(value for value in values if value is not None)
-    return means
+    return {
+        model: mean_of([table.get(row, layer) for row in shared for layer in table.columns])
+        for model, table in tables.items()
+        if shared
+    }

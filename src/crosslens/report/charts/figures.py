@@ -179,7 +179,8 @@ def layer_profiles(results: Results, *, significance: Significance | None = None
     blocks = score_blocks(results)
     profiles = []
     for block in blocks:
-        place = (block.task, block.source, block.encoder, block.results.records["split"][0].as_py())
+        kind = [block.results.records[name][0].as_py() for name in ("split", "translated_from")]
+        place = (block.task, block.source, block.encoder, *kind)
         with suppress(RequestError):
             title = _title(block, blocks)
             profiles += profiles_by_variant(

@@ -10,6 +10,8 @@ from crosslens.report.blocks import by_main_metric, scores_of
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import sources_of
 from crosslens.report.significance import Interval, Significance
+from crosslens.report.table import Cell as PrintedCell
+from crosslens.report.table import Notes, cell_of
 from crosslens.results.cells import (
     EMPTY,
     Cell,
@@ -28,7 +30,6 @@ from crosslens.results.layer_profile import SAME, ZERO_SHOT, Intervals
 from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
 from crosslens.results.record import Results, remembered
 from crosslens.results.record_rows import together
-from crosslens.tasks import main_metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,13 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The scores of one task, source, encoder and split.
+    """The scores of one task, metric, source, encoder, split, and original language of translated training data.
 
     Attributes:
         short: short name of the encoder, different from those of others.
         model: the same if there are several encoders; "" otherwise.
-        label: the split, if there are several, and the variant in one of several.
+        label: the split, if there are several, the original language of translated training data, and the variant in
+            one of several.
         variant: what else than conditions tells these models from others, if columns do not say so.
         scores: one row per corpus, one column per condition.
         compared: differences to the reference.
@@ -63,12 +65,13 @@ class Comparison:
     """
 
     task: str
+    metric: str
     source: str
     encoder: str | None
     split: str | None
     short: str | None
     model: str
-    label: str | None
+    label: str
     scores: Cells
     compared: Cells
     models: Mapping[Column, Models]
@@ -109,7 +112,7 @@ class Comparison:
     @property
     def title(self) -> str:
         """The task, its metric, and the encoder if there are several."""
-        return ", ".join(filter(None, (self.task, main_metric(self.task), self.model)))
+        return ", ".join(filter(None, (self.task, self.metric, self.model)))
 
     @property
     def heading(self) -> str:
@@ -132,6 +135,30 @@ class Comparison:
     def difference(self, keys: Sequence[Key], column: Column | None) -> Cell:
         """Mean difference to the reference over rows; empty without a column."""
         return EMPTY if column is None else mean_row(self.compared, keys, column)
+
+    def cell(
+        self,
+        keys: Sequence[Key],
+        column: Column | None,
+        notes: Notes,
+        significance: Significance | None = None,
+        *,
+        absolute: bool = False,
+    ) -> PrintedCell:
+        """Print the score of one row, or the mean over several; empty without a row or column.
+
+        Args:
+            absolute: whether differences to the reference are shown as scores.
+        """
+        is_difference = column is not None and not absolute and self.scores.is_difference(column)
+        table = self.compared if is_difference else self.scores
+        return cell_of(
+            EMPTY if column is None else mean_row(table, keys, column),
+            "difference" if is_difference else "score",
+            notes,
+            None if absolute or not keys else self.interval(significance, keys, column),
+            most=self.scores.most_seeds,
+        )
 
     def over(self, keys: Sequence[Key]) -> str:
         """Describe what a mean over these rows covers: ``18 languages``."""
@@ -188,7 +215,7 @@ class Comparison:
         named = {
             "encoder": self.encoder,
             "task": self.task,
-            "metric": main_metric(self.task),
+            "metric": self.metric,
             "corpus": corpus,
             "partner": partners.pop(),
             "condition": models.condition.text,
@@ -209,26 +236,28 @@ def _names(paper: Paper, key: Key) -> tuple[str, ...]:
 
 
 @remembered
-def comparisons(results: Results) -> list[Comparison]:
-    """Compare the conditions of each task, encoder, source and split by the main score of the task."""
+def comparisons(results: Results, *, every_metric: bool = False) -> list[Comparison]:
+    """Compare the conditions of each task, encoder, source and split by the main score of the task, or by every one."""
     shown = corpora_apart(scores_of(results))
-    groups = groups_of(shown, "task", "metric", "encoder", "source", "split")
-    groups = [(key, block) for key, block in by_main_metric(groups) if key[3] is not None]
+    groups = groups_of(shown, "task", "metric", "encoder", "source", "split", "translated_from")
+    groups = groups if every_metric else by_main_metric(groups)
+    groups = [(key, block) for key, block in groups if key[1] is not None and key[3] is not None]
     encoders, splits = ({key[place] for key, _ in groups} for place in (2, 4))
     named = {key: languages_of(block) for key, block in shown.groups("task", "split")}
     compared = []
-    for (task, _, encoder, source, split), block in groups:
-        shown = [encoder if len(encoders) > 1 else None, split if len(splits) > 1 else None]
+    for (task, metric, encoder, source, split, translated_from), block in groups:
+        words = [split if len(splits) > 1 else "", f"translated from {translated_from}" if translated_from else ""]
         scores = score_cells(block)
         same, cross, _ = parts_of(scores, source)
         comparison = Comparison(
             task,
+            metric,
             source,
             block.records["encoder"][0].as_py(),
             split,
             encoder,
-            shown[0] or "",
-            shown[1],
+            encoder or "" if len(encoders) > 1 else "",
+            ", ".join(filter(None, words)),
             scores,
             scores.compared(),
             _models(block),
@@ -249,11 +278,11 @@ def one_head_each(blocks: Sequence[Comparison]) -> list[Comparison]:
     return [part for block in blocks for part in (block.by_variant() if block.names_training_data else [block])]
 
 
-def profile_intervals(
-    results: Results, significance: Significance
-) -> dict[tuple[str, str | None, str | None, str | None], Intervals]:
-    """Find the 95 % intervals of the layer profile: task, source, encoder's short name and split -> intervals."""
-    profiles: dict[tuple[str, str | None, str | None, str | None], Intervals] = {}
+def profile_intervals(results: Results, significance: Significance) -> dict[tuple[str | None, ...], Intervals]:
+    """Find the 95 % intervals of the layer profile: task, source, encoder's short name, split and original language of
+    translated training data -> intervals.
+    """
+    profiles: dict[tuple[str | None, ...], Intervals] = {}
     for block in comparisons(results):
         intervals = {
             (line, column): block.interval(significance, keys, column)
@@ -261,7 +290,8 @@ def profile_intervals(
             for column in block.scores.columns
             if keys and block.scores.is_difference(column)
         }
-        profiles[block.task, block.source, block.short, block.split] = {
+        translated_from = block.records.records["translated_from"][0].as_py()
+        profiles[block.task, block.source, block.short, block.split, translated_from] = {
             place: (interval.low, interval.high) for place, interval in intervals.items() if interval
         }
     return profiles

@@ -10,7 +10,7 @@ from crosslens.encoders.states.address import Address
 from crosslens.report.conditions.comparison import Comparison
 from crosslens.report.conditions.interventions import NUMBER, amount, changed_after_training, treated
 from crosslens.report.layers.by_layer import measures_of
-from crosslens.report.table import Cell, Row, Table, over_seeds
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, over_seeds
 from crosslens.results import cells
 from crosslens.results.cells import Column, encoders_apart
 from crosslens.results.chart import pair_cells, sentences_apart
@@ -89,28 +89,30 @@ def dose_response(results: Results) -> list[Table]:
     """
     measured = list(doses_of(results))
     measures = list(dict.fromkeys(measure for each in measured for measure in each.similarity))
-    groups = {f"{each.task}, source {each.source}: {each.intervention}": _rows(each, measures) for each in measured}
+    notes = Notes()
+    groups = {
+        f"{each.task}, source {each.source}: {each.intervention}": _rows(each, measures, notes) for each in measured
+    }
     head = (*(metric_name(measure) for measure in measures), *(f"Δ {score}" for score in SCORES[:2]), SCORES[2])
-    return [Table("dose-response", CAPTION, head, groups)] if groups else []
+    return [Table("dose-response", CAPTION, head, groups, tuple(notes.texts))] if groups else []
 
 
-def _rows(doses: Doses, measures: Sequence[str]) -> tuple[Row, ...]:
-    nothing = Cell(None, "similarity")
+def _rows(doses: Doses, measures: Sequence[str], notes: Notes) -> tuple[Row, ...]:
+    most = max(len(by_seed) for of in (*doses.similarity.values(), *doses.scores.values()) for by_seed in of)
+
+    def printed(by_seed: BySeed, kind: Kind) -> Cell:
+        return over_seeds(cells.Cell(by_seed), kind, notes, most=most)
+
     rows = []
     for place, label in enumerate(doses.labels):
-        similar = [
-            over_seeds(doses.similarity[measure][place].values(), "similarity")
-            if measure in doses.similarity
-            else nothing
-            for measure in measures
-        ]
-        changes = [doses.scores.get(score, ()) for score in SCORES]
-        scores = [over_seeds(of[place].values() if of and place else (), "difference") for of in changes]
-        rows.append(Row(label, (*similar, *scores)))
+        similar = [doses.similarity[measure][place] if measure in doses.similarity else {} for measure in measures]
+        scores = [doses.scores[score][place] if score in doses.scores and place else {} for score in SCORES]
+        values = [printed(each, "similarity") for each in similar] + [printed(each, "difference") for each in scores]
+        rows.append(Row(label, tuple(values)))
     for measure in doses.similarity:
         slopes = [doses.slopes(measure, score) if score in doses.scores else {} for score in SCORES]
-        printed = (over_seeds(slope.values(), "difference") for slope in slopes)
-        rows.append(Row(f"slope over {metric_name(measure)}", (*[nothing] * len(measures), *printed), "mean"))
+        values = [Cell(None, "similarity")] * len(measures) + [printed(slope, "difference") for slope in slopes]
+        rows.append(Row(f"slope over {metric_name(measure)}", tuple(values), "mean"))
     return tuple(rows)
 
 
@@ -163,8 +165,8 @@ def _doses(
     similarity = {}
     for measure in measures_of(at_layer):
         tables = [pair_cells(records.filter(measure=measure)) for records in by_dose]
-        if all(table.rows for table in tables):
-            means = [cells.mean_of([table.get(row, max(layers)) for row in table.rows]) for table in tables]
+        if shared := [row for row in tables[0].rows if all(row in table.rows for table in tables)]:
+            means = [cells.mean_of([table.get(row, max(layers)) for row in shared]) for table in tables]
             similarity[measure] = tuple(mean.by_seed for mean in means)
     scores: dict[str, tuple[BySeed, ...]] = {}
     for name, keys in zip(SCORES, (block.same, block.cross), strict=False):

@@ -8,18 +8,13 @@ from crosslens.encoders.condition import Condition, differing_settings
 from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.significance import Significance
-from crosslens.report.table import Notes, Row, Table, cell_of
+from crosslens.report.table import Notes, Row, Table
 from crosslens.results.cells import Column, Key
 from crosslens.results.record import Results
 
 CAPTION = (
     "Differences (Δ) to the reference when layers are changed before fine-tuning (re-initialised, frozen) or in the"
     " fine-tuned model, without training it again."
-)
-
-WITHOUT_INTERVAL = (
-    " Means over several corpora of the source language have no interval: the summary of a study has intervals of each"
-    " corpus, and of the mean over other languages."
 )
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
@@ -51,8 +46,7 @@ def interventions(results: Results, *, significance: Significance | None = None)
             ]
         if rows:
             groups[block.heading] = (*groups.get(block.heading, ()), *rows)
-    several = significance is not None and any(len(block.same) > 1 for block in blocks)
-    return [Table("interventions", CAPTION + WITHOUT_INTERVAL * several, head, groups, tuple(notes.texts))]
+    return [Table("interventions", CAPTION, head, groups, tuple(notes.texts))]
 
 
 def changed_row(
@@ -64,13 +58,7 @@ def changed_row(
     significance: Significance | None,
 ) -> Row:
     """Mean differences to the reference over some keys of a block, with intervals; empty where a column is missing."""
-    return Row(
-        label,
-        tuple(
-            cell_of(block.difference(keys, column), "difference", notes, block.interval(significance, keys, column))
-            for column in columns
-        ),
-    )
+    return Row(label, tuple(block.cell(keys, column, notes, significance) for column in columns))
 
 
 def changed_after_training(results: Results) -> list[Comparison]:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from crosslens.report.conditions.heads import HeadEffects, head_effects
-from crosslens.report.table import Row, Table, over_seeds
+from crosslens.report.table import Notes, Row, Table, over_seeds
+from crosslens.results import cells
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 
@@ -31,21 +32,22 @@ def language_heads(results: Results) -> list[Table]:
         One table; none where no single heads were ablated with several seeds, or one language was tested.
     """
     groups: dict[str, tuple[Row, ...]] = {}
+    notes = Notes()
     for effect in head_effects(results):
         changes = changes_of(effect)
         if changes is None:
             continue
         same, cross = changes
         chosen = chosen_elsewhere({head: cross[head] - same[head] for head in same})
-        rows = [
-            row("mean of all heads", [np.mean([part[head] for head in part], axis=0) for part in (same, cross)]),
-            row(
-                f"chosen: {named(chosen)}",
-                [np.asarray([part[head][seed] for seed, head in enumerate(chosen)]) for part in (same, cross)],
-            ),
-        ]
-        groups[effect.title] = tuple(rows)
-    return [Table("language-heads", CAPTION, HEAD, groups)] if groups else []
+        lines = {
+            "mean of all heads": [np.mean([part[head] for head in part], axis=0) for part in (same, cross)],
+            f"chosen: {named(chosen)}": [
+                np.asarray([part[head][seed] for seed, head in enumerate(chosen)]) for part in (same, cross)
+            ],
+        }
+        most = effect.block.scores.most_seeds
+        groups[effect.title] = tuple(row(label, parts, notes, most) for label, parts in lines.items())
+    return [Table("language-heads", CAPTION, HEAD, groups, tuple(notes.texts))] if groups else []
 
 
 def changes_of(effect: HeadEffects) -> tuple[Changes, Changes] | None:
@@ -81,7 +83,8 @@ def named(chosen: Sequence[Head]) -> str:
     return ", ".join(f"{layer}.attention.head.{head}" for layer, head in dict.fromkeys(chosen))
 
 
-def row(label: str, parts: Sequence[np.ndarray]) -> Row:
+def row(label: str, parts: Sequence[np.ndarray], notes: Notes, most: int) -> Row:
     """A row of means over seeds with their intervals: same language, zero-shot, and the difference."""
     same, cross = parts
-    return Row(label, tuple(over_seeds(values, "difference") for values in (same, cross, cross - same)))
+    means = [cells.Cell(dict(enumerate(values.tolist()))) for values in (same, cross, cross - same)]
+    return Row(label, tuple(over_seeds(mean, "difference", notes, most=most) for mean in means))

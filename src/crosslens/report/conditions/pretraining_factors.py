@@ -11,9 +11,8 @@ from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.conneau2020 import CONNEAU_2020, SECTIONS
 from crosslens.report.papers.paper import OTHERS
 from crosslens.report.significance import Significance
-from crosslens.report.table import Cell, Notes, Row, Table, cell_of, published_caption, published_cell, published_rows
+from crosslens.report.table import Cell, Notes, Row, Table, published_caption, published_cell, published_rows
 from crosslens.results.cells import Column, Key
-from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
 from crosslens.tasks import main_metric
 from crosslens.tasks.titles import as_printed
@@ -139,7 +138,11 @@ def _table(blocks: list[Comparison], kind: Kind, beside: Paper | None, significa
                     printed += [Cell(None, kind)] * len(names)
                     published += [None] * len(names)
                 else:
-                    printed += _cells(block, names, column, kind, notes, significance)
+                    keys = rows_of(block)
+                    printed += [
+                        block.cell(keys.get(name, ()), column, notes, significance, absolute=kind == "score")
+                        for name in names
+                    ]
                     published += _published(block, beside, names, column, kind) if beside else [None] * len(names)
             rows = [Row(_label(column, kind), tuple(printed))]
             rows += published_rows(beside, printed, published, notes) if beside else []
@@ -173,23 +176,6 @@ def _group(condition: Condition, models: str, over: str, *, apart: bool) -> str:
         return ", ".join(filter(None, (models, over)))
     section = next((name for name, factors in SECTIONS.items() if condition.factor in factors.values()), "others")
     return f"{models}: {section}" if apart else section
-
-
-def _cells(
-    block: Comparison, names: Iterable[str], column: Column, kind: Kind, notes: Notes, significance: Significance | None
-) -> Iterator[Cell]:
-    """The cells of one condition by language, and their mean."""
-    rows = rows_of(block)
-    is_difference = kind == "difference" and block.scores.is_difference(column)
-    scores = block.compared if is_difference else block.scores
-    for name in names:
-        keys = rows.get(name)
-        if keys is None:
-            yield Cell(None, kind)
-        else:
-            interval = block.interval(significance, keys, column) if is_difference else None
-            shown: Kind = "difference" if is_difference else "score"
-            yield cell_of(mean_row(scores, keys, column), shown, notes, interval)
 
 
 def _published(

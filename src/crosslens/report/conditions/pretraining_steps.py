@@ -6,11 +6,12 @@ from typing import Literal
 
 import numpy as np
 
-from crosslens.report.conditions.comparison import comparisons
+from crosslens.errors import RequestError
+from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.layers.by_layer import measures_of
-from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, most_seeds, over_seeds
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, over_seeds
 from crosslens.results import cells
-from crosslens.results.cells import condition_of, encoders_apart
+from crosslens.results.cells import condition_of, encoders_apart, pick_one
 from crosslens.results.chart import pair_cells, sentences_apart
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results, concatenated
@@ -55,15 +56,15 @@ class Series:
         return [seed for seed in first.by_seed if all(seed in cell.by_seed for cell in others)]
 
     def changes(self) -> Mapping[int | None, float]:
-        """Change of each seed from the first step to the last."""
+        """Change of each seed that has every step, from the first step to the last."""
         first, last = (list(self.by_step.values())[place] for place in (0, -1))
-        return last.minus(first).by_seed
+        return {seed: last.by_seed[seed] - first.by_seed[seed] for seed in self.seeds}
 
     def onsets(self) -> Mapping[int | None, float]:
         """Onset of each seed; none where the change may be chance, or is 0."""
-        changes = np.asarray([self.changes()[seed] for seed in self.seeds])
-        interval = over_seeds(changes, "difference").interval if len(changes) else None
-        if not changes.all() or (interval is not None and interval.low <= 0 <= interval.high):
+        changes = self.changes()
+        interval = over_seeds(cells.Cell(changes), "difference", Notes()).interval
+        if not all(changes.values()) or (interval is not None and interval.low <= 0 <= interval.high):
             return {}
         steps = list(self.by_step)
         return {seed: onset(steps, [cell.by_seed[seed] for cell in self.by_step.values()]) for seed in self.seeds}
@@ -102,7 +103,7 @@ def pretraining_steps(results: Results) -> list[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
     for each in series:
-        most = most_seeds(each.by_step.values())
+        most = cells.most_seeds(each.by_step.values())
         values = (cell_of(each.by_step.get(step, cells.EMPTY), each.kind, notes, most=most) for step in steps)
         row = Row(each.name, tuple(values))
         groups[each.encoder] = (*groups.get(each.encoder, ()), row)
@@ -118,13 +119,13 @@ def _onsets(series: Sequence[Series]) -> Table:
         if each.role == "baseline":
             continue
         change, onsets = each.changes(), each.onsets()
-        printed = [over_seeds([change[seed] for seed in each.seeds], each.kind), over_seeds(onsets.values(), "step")]
+        printed = [over_seeds(cells.Cell(change), each.kind, notes), over_seeds(cells.Cell(onsets), "step", notes)]
         printed = [_noted(cell, [each], len(each.seeds), notes) for cell in printed]
         for aim in aims:
             others = [other for other in series if other.encoder == each.encoder and other.aim == aim != each.aim][:1]
             to = others[0].onsets() if others else {}
-            lags = [value - to[seed] for seed, value in onsets.items() if seed in to]
-            lag = over_seeds(lags, "lag")
+            lags = {seed: value - to[seed] for seed, value in onsets.items() if seed in to}
+            lag = over_seeds(cells.Cell(lags), "lag", notes)
             printed.append(_noted(lag, [each, *others], len(lags), notes) if lags else lag)
         groups[each.encoder] = (*groups.get(each.encoder, ()), Row(each.name, tuple(printed)))
     return Table("onsets", ONSETS, ("change", "onset", *(f"lag to {aim}" for aim in aims)), groups, tuple(notes.texts))
@@ -142,20 +143,26 @@ def _noted(cell: Cell, series: Sequence[Series], seeds: int, notes: Notes) -> Ce
 def series_of(results: Results) -> list[Series]:
     """List the quantities that were measured at several steps of pretraining, encoder by encoder."""
     gathered: dict[tuple[str, str], tuple[Kind, str, Role, dict[int, cells.Cell]]] = {}
-    by_step = sorted(_by_step(sentences_apart(encoders_apart(results))).items())
-    every = concatenated(records for _, records in by_step)
-    for step, records in by_step:
-        for (encoder,), block in records.groups("encoder"):
-            measured = (*_similarities(block, every), *_probes(block, every), *_scores(block))
-            for name, kind, aim, role, cell in measured:
-                if cell.by_seed:
-                    entry = gathered.setdefault((str(encoder), name), (kind, aim, role, {}))
-                    entry[-1][step] = cell
+    for encoder, step, (name, kind, aim, role, cell) in _measured_at_steps(encoders_apart(results)):
+        if cell.by_seed:
+            entry = gathered.setdefault((encoder, name), (kind, aim, role, {}))
+            entry[-1][step] = cell
     return [
-        Series(encoder, name, kind, by_step, aim, role)
+        Series(encoder, name, kind, dict(sorted(by_step.items())), aim, role)
         for (encoder, name), (kind, aim, role, by_step) in gathered.items()
         if len(by_step) > 1
     ]
+
+
+def _measured_at_steps(results: Results) -> Iterator[tuple[str, int, "Measured"]]:
+    """Yield encoder, step and what was measured: similarities, probes and scores."""
+    by_step = _by_step(sentences_apart(results))
+    every = concatenated(by_step.values())
+    for step, records in sorted(by_step.items()):
+        for (encoder,), block in records.groups("encoder"):
+            yield from ((str(encoder), step, each) for each in (*_similarities(block, every), *_probes(block, every)))
+    conditions = [text for text in results.columns.coded("condition").values if _step(text) is not None]
+    yield from _scores(results.filter(condition=conditions))
 
 
 def last_checkpoints(results: Results) -> Results:
@@ -230,17 +237,48 @@ def _mean(table: cells.Cells, rows: Iterable[cells.Key]) -> cells.Cell:
     return cells.mean_of([table.get(row, layer) for row in rows for layer in table.columns if layer > 0])
 
 
-def _scores(results: Results) -> Iterator[Measured]:
+def _scores(results: Results) -> Iterator[tuple[str, int, Measured]]:
+    """Yield encoder, step and mean score; steps with scores on other corpora have rows of their own."""
     for block in comparisons(results):
         task, metric = block.title.split(", ")[:2]
         score = f"{task_name(task)}, {metric_name(metric)}, source {block.source}"
-        for column in block.scores.columns:
+        for column, by_step in _columns_by_step(block).items():
             is_reference = column.condition.is_reference and not column.variant
             words = (block.label, None if is_reference else column.label)
             changed = "".join(f", {word}" for word in words if word)
             for keys, kind in ((block.same, ""), (block.cross, "zero-shot ")):
-                if keys:
-                    over = f", mean of {block.over(keys)}" if len(keys) > 1 else f": {block.over(keys)}"
-                    aim = f"{kind}{task}{changed}" if kind else ""
-                    role = "" if kind else "source"
-                    yield f"{kind}{score}{over}{changed}", "score", aim, role, mean_row(block.scores, keys, column)
+                tested = {
+                    step: tuple(key for key in keys if block.scores.get(key, at_step).by_seed)
+                    for step, at_step in by_step.items()
+                }
+                for step, part in tested.items():
+                    if part:
+                        over, apart = _over(block, part, tested.values())
+                        cell = mean_row(block.scores, part, by_step[step])
+                        aim, role = (f"{kind}{task}{changed}{apart}", "") if kind else ("", "source")
+                        name = f"{kind}{score}{over}{apart}{changed}"
+                        yield str(block.encoder), step, (name, "score", aim, role, cell)
+
+
+def _columns_by_step(block: Comparison) -> dict[cells.Column, dict[int, cells.Column]]:
+    """Column without the step of pretraining -> step -> column."""
+    columns: dict[cells.Column, dict[int, cells.Column]] = {}
+    for column in block.scores.columns:
+        condition = block.models[column].condition
+        others = column.variant.removeprefix(condition.reference.change).removeprefix(", ")
+        variant = ", ".join(filter(None, (condition.at(None).reference.change, others)))
+        by_step, step = columns.setdefault(replace(column, variant=variant), {}), _step(condition.text)
+        if step in by_step:
+            raise RequestError(f"there are two checkpoints of step {step}", hint=pick_one("condition"))
+        if step is not None:
+            by_step[step] = column
+    return columns
+
+
+def _over(block: Comparison, keys: tuple[cells.Key, ...], tested: Iterable[tuple[cells.Key, ...]]) -> tuple[str, str]:
+    """What a mean is over, and the corpora that tell it from a mean over equally many at another step."""
+    if len(keys) == 1:
+        return f": {block.over(keys)}", ""
+    alike = [others for others in tested if len(others) == len(keys)]
+    apart = [block.name(key) for key in keys if any(key not in others for others in alike)]
+    return f", mean of {block.over(keys)}", f" with {', '.join(apart)}" if apart else ""

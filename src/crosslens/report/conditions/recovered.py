@@ -7,7 +7,8 @@ from crosslens.encoders.states.patch import Patch
 from crosslens.encoders.states.resample import Resample
 from crosslens.report.conditions.comparison import Comparison
 from crosslens.report.conditions.interventions import changed_after_training, lowest, treated
-from crosslens.report.table import Cell, Row, Table, over_seeds
+from crosslens.report.table import Cell, Notes, Row, Table, over_seeds
+from crosslens.results import cells
 from crosslens.results.cells import Column, Key
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results
@@ -37,6 +38,7 @@ def gap_recovered(results: Results) -> list[Table]:
     ]
     addresses = dict.fromkeys(address for _, columns in blocks for _, address in columns)
     groups: dict[str, tuple[Row, ...]] = {}
+    notes = Notes()
     head = tuple(sorted(addresses, key=lowest))
     for block, columns in blocks:
         shown = [name for (name, _), column in columns.items() if of_kind(column.condition, Patch, Resample)]
@@ -45,12 +47,16 @@ def gap_recovered(results: Results) -> list[Table]:
             lines = {block.name(key): [key] for key in block.cross}
             lines |= {f"mean of {block.over(block.cross)}": block.cross} if len(block.cross) > 1 else {}
             rows = [
-                Row(name, tuple(share(block, keys, column) for column in ordered), "mean" if len(keys) > 1 else "plain")
+                Row(
+                    name,
+                    tuple(share(block, keys, column, notes) for column in ordered),
+                    "mean" if len(keys) > 1 else "plain",
+                )
                 for name, keys in lines.items()
             ]
             if rows := [row for row in rows if any(cell.value is not None for cell in row.cells)]:  # there is a gap
                 groups[f"{block.heading}: {treatment}"] = tuple(rows)
-    return [Table("gap-recovered", CAPTION, head, groups)] if groups else []
+    return [Table("gap-recovered", CAPTION, head, groups, tuple(notes.texts))] if groups else []
 
 
 def of_kind(condition: Condition, *kinds: type) -> bool:
@@ -58,7 +64,7 @@ def of_kind(condition: Condition, *kinds: type) -> bool:
     return len(condition.interventions) == 1 and isinstance(condition.interventions[0], kinds)
 
 
-def share(block: Comparison, keys: Sequence[Key], column: Column | None) -> Cell:
+def share(block: Comparison, keys: Sequence[Key], column: Column | None, notes: Notes) -> Cell:
     """Percent of the gap that a column recovers, with a 95 % interval over seeds; empty where there is no gap."""
     reference = None if column is None else block.scores.reference_of(column)
     translated = [key for key in block.same if column is not None and block.compared.get(key, column).by_seed]
@@ -70,4 +76,5 @@ def share(block: Comparison, keys: Sequence[Key], column: Column | None) -> Cell
     gaps = [same[seed] - zero_shot[seed] for seed in seeds]
     if not seeds or min(gaps) <= 0:
         return Cell(None, "score")
-    return over_seeds((100 * change[seed] / gap for seed, gap in zip(seeds, gaps, strict=True)), "score")
+    shares = {seed: 100 * change[seed] / gap for seed, gap in zip(seeds, gaps, strict=True)}
+    return over_seeds(cells.Cell(shares), "score", notes, most=block.scores.most_seeds)

@@ -10,8 +10,9 @@ from crosslens.report.findings.conclusions import conclusions, layer_names
 from crosslens.report.findings.effects import Change, Effect, Estimate, effects
 from crosslens.report.learning_curves import Curve, learning_curves
 from crosslens.results.cells import EMPTY, Cell, cells, condition_of, encoders_apart
+from crosslens.results.chart import sentences_apart
 from crosslens.results.pivot import mean_row
-from crosslens.results.record import Results
+from crosslens.results.record import Results, concatenated
 from crosslens.similarity.transfer_gap import Correlated, correlations
 from crosslens.tasks import titles
 from crosslens.unseen.typology import language_name
@@ -162,7 +163,8 @@ def _over_seeds(cell: Cell) -> str:
 def describe_similarity(results: Results) -> list[str]:
     """Compare similarity in the pretrained and the untrained encoder, a paragraph per encoder, corpus and setting."""
     similar = encoders_apart(results).filter(metric="similarity", task=None, target_layer=None)
-    groups = similar.groups("encoder", "corpus", "partner", "settings")
+    of_encoders = [sentences_apart(records) for _, records in similar.groups("encoder")]
+    groups = concatenated(of_encoders).groups("encoder", "corpus", "partner", "settings")
     apart = [place for place in range(4) if len({key[place] for key, _ in groups}) > 1]
     paragraphs = []
     for key, records in groups:

@@ -12,9 +12,9 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
 from crosslens.report.blocks import on_one_layer
-from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, most_seeds
+from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
-from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of
+from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of, without_digest
 from crosslens.results.chart import PAIR, SENTENCE_PAIRS, SENTENCES, State, by_state, corpus_names, done_to
 from crosslens.results.record import Results
 from crosslens.results.record_settings import SECOND_ENCODER, settings_of
@@ -80,9 +80,8 @@ def similarity(results: Results) -> list[Table]:
     for measure in measures_of(named):
         lines = similarity_lines(named, measure)
         shown = [*means_over_pairs(lines), *lines]
-        tables += _table(
-            f"similarity-{measure}", caption.format(at_the_start(metric_name(measure))), shown, "similarity"
-        )
+        words = caption.format(at_the_start(metric_name(measure))) + without_mean(shown)
+        tables += _table(f"similarity-{measure}", words, shown, "similarity")
     return tables
 
 
@@ -143,6 +142,22 @@ def means_over_pairs(lines: Sequence[Line]) -> list[Line]:
             values = {layer: mean_of([line.by_layer.get(layer, cells.EMPTY) for line in chosen]) for layer in layers}
             means.append(Line(f"mean of {len(different)} pairs", label, values, baseline))
     return means
+
+
+def without_mean(lines: Sequence[Line]) -> str:
+    """The sentence of a caption on rows of pairs that have no mean over pairs; empty if all have one.
+
+    Args:
+        lines: similarities of pairs, and their means.
+    """
+    pairs = [line for line in lines if len(set(line.languages or ())) > 1]
+    averaged = {(line.label, line.baseline) for line in lines if line.languages is None}
+    lacking = [line for line in pairs if (line.label, line.baseline) not in averaged]
+    if not lacking or len({line.group for line in pairs}) < 2:
+        return ""
+    versions = [line for line in lacking if line.state and without_digest(line.state.corpus) != line.state.corpus]
+    why = " Versions of a corpus with equally many sentences, each with its digest, cannot be matched between pairs."
+    return " Rows that some pair lacks are in no mean over pairs." + why * bool(versions)
 
 
 def retrieval(results: Results) -> list[Table]:
@@ -377,7 +392,7 @@ def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[T
     groups: dict[str, tuple[Row, ...]] = {}
     for line in lines:
         only = {layer: _only(directions) for layer, directions in line.directions.items()} if averaged else {}
-        most = most_seeds(line.by_layer.values())  # other lines are of models that may have no seed
+        most = cells.most_seeds(line.by_layer.values())  # other lines are of models that may have no seed
         values = tuple(
             cell_of(line.by_layer.get(layer, cells.EMPTY), kind, notes, note=only.get(layer), most=most)
             for layer in ordered

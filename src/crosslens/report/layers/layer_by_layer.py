@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from crosslens.errors import RequestError
-from crosslens.report.layers.by_layer import Line, means_over_pairs, measures_of, similarity_lines
+from crosslens.report.layers.by_layer import Line, means_over_pairs, measures_of, similarity_lines, without_mean
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import with_target_layers
@@ -24,29 +24,31 @@ def layer_by_layer(results: Results) -> list[Table]:
         caption = (
             f"{at_the_start(metric_name(measure))} of translations by layer of the first language's encoder (rows) and"
             " layer of the second language's encoder (columns; 0: embeddings), and of pairs of unrelated sentences as"
-            " baselines."
+            f" baselines.{without_mean(lines)}"
         )
         notes = Notes()
         columns = sorted({target for line in lines for _, target in line.by_layer})
-        groups = {
-            f"{line.group}, {line.name}": tuple(
-                Row(
-                    f"layer {layer}",
-                    tuple(
-                        cell_of(line.by_layer.get((layer, target), cells.EMPTY), "similarity", notes)
-                        for target in columns
-                    ),
-                    "beside" if line.baseline else "plain",
-                    line.languages[1] if line.languages else None,
-                )
-                for layer in sorted({layer for layer, _ in line.by_layer})
-            )
-            for line in lines
-        }
+        groups = {f"{line.group}, {line.name}": _rows(line, columns, notes) for line in lines}
         if columns:
             head = tuple(map(str, columns))
             tables.append(Table(f"layer-by-layer-{measure}", caption, head, groups, tuple(notes.texts)))
     return tables
+
+
+def _rows(line: Line, columns: Sequence[int], notes: Notes) -> tuple[Row, ...]:
+    most = cells.most_seeds(line.by_layer.values())
+    return tuple(
+        Row(
+            f"layer {layer}",
+            tuple(
+                cell_of(line.by_layer.get((layer, target), cells.EMPTY), "similarity", notes, most=most)
+                for target in columns
+            ),
+            "beside" if line.baseline else "plain",
+            line.languages[1] if line.languages else None,
+        )
+        for layer in sorted({layer for layer, _ in line.by_layer})
+    )
 
 
 def between_layers(results: Results) -> Results:

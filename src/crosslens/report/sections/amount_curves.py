@@ -5,15 +5,10 @@ from contextlib import suppress
 from typing import Any
 
 from crosslens.errors import RequestError
-from crosslens.report.learning_curves import Curve, curves_by_panel, learning_curves
+from crosslens.report.learning_curves import Curve, caption, curves_by_panel, learning_curves
 from crosslens.report.sections.section import Section
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
-
-NOTE = (
-    "Score by number of training sentences, mean over seeds. Of joined corpora, the one that varies is counted; 0: the"
-    " others alone."
-)
 
 
 def amount_curves(results: Results, tasks: Sequence[str | None]) -> list[Section]:
@@ -35,7 +30,7 @@ def amount_curves(results: Results, tasks: Sequence[str | None]) -> list[Section
         "styles": [0],
         "views": [],
     }
-    return [Section("learning-curves", "Learning curves", NOTE, "curves", panels, about)] if panels else []
+    return [Section("learning-curves", "Learning curves", caption(curves), "curves", panels, about)] if panels else []
 
 
 def _panel(title: str, curves: Sequence[Curve], tasks: Sequence[str | None]) -> dict[str, Any]:
