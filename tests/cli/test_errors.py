@@ -51,6 +51,26 @@ WRONG = {
         ["overlap", "@", "--train", "lab/src", "--test", "lab/adj", "--data", "nowhere"],
         "--data: 'nowhere' is not a folder",
     ),
+    "predictions in the folder of the results": (
+        [*FINETUNE, "--predictions", "out"],
+        "--predictions: out and --out out are the same folder",
+    ),
+    "predictions inside the folder of the results": (
+        [*FINETUNE, "--predictions", "out/x"],
+        "choose another folder for",
+    ),
+    "results inside the folder of the vectors": (
+        ["compare", "@", "--corpus", "lab/all", "--pairs", "src-adj", "--export", "."],
+        "--export: . and --out out are the same folder, or one is inside the other",
+    ),
+    "vectors in the folder of the results": (
+        ["compare", "@", "--corpus", "lab/all", "--pairs", "src-adj", "--export", "./out"],
+        "--export: ./out and --out out are the same folder",
+    ),
+    "predictions of a model in the folder of its results": (
+        ["evaluate", "@", "--test", "ud/fr_pud", "--predictions", "out/x"],
+        "--predictions: out/x and --out out",
+    ),
     "no training data": (["finetune", "pos", "@", "--train", "", "--test", "ud/fr_pud"], "training data is empty"),
     "a seed that records cannot hold": ([*FINETUNE, "--seed", str(2**63)], "is not in the range 0"),
     "layers of many digits": ([*FINETUNE, "--random-init", f"1-{'9' * 5000}"], "invalid layers '1-999"),
