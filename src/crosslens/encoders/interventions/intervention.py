@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, ValidationError
+from pydantic import AfterValidator, BeforeValidator, ValidationError
 
-from crosslens.encoders.layers import EACH, scale_layers
+from crosslens.encoders.layers import EACH, layer_ranges, scale_layers
+from crosslens.errors import EncoderError
 from crosslens.settings import InvalidSettings, Problem, Strict, problems_of
 
 if TYPE_CHECKING:  # imports torch, which is slow and which results and reports do not need
@@ -22,8 +23,22 @@ def _as_text(value: Any) -> Any:
     return "".join(value.split()) if isinstance(value, str) else value  # ` 1 ` and `1` are one condition
 
 
-Layers = Annotated[str, BeforeValidator(_as_text)]
-"""Layer specification such as ``1-2``; integers are accepted because YAML reads a lone ``1`` as one."""
+Name = Annotated[str, BeforeValidator(_as_text)]
+"""Name that may be a number; integers are accepted because YAML reads a lone ``1`` as one."""
+
+
+def _readable(layers: str) -> str:
+    """Refuse layers that no encoder could have, where they are written."""
+    try:
+        if layers != EACH:
+            layer_ranges(layers)
+    except EncoderError as error:
+        raise ValueError(str(error)) from None
+    return layers
+
+
+Layers = Annotated[Name, AfterValidator(_readable)]
+"""Layer specification such as ``1-2``, or ``*`` in a study."""
 
 
 @dataclass(frozen=True, slots=True)
