@@ -133,9 +133,15 @@ class Intervention(Strict):
         }
         fields = cls.model_fields
         changes_something = any(value != fields[field].default for field, value in values.items())
-        lacks_one = any(fields[field].is_required() and key not in settings for key, field in cls.keys.items())
-        if not (changes_something or (values and lacks_one)):
+        lacking = [key for key, field in cls.keys.items() if fields[field].is_required() and key not in settings]
+        if not (changes_something or (values and lacking)):
             return None
+        if lacking:
+            with_these = " and ".join(key for key, field in cls.keys.items() if field in values)
+            flags = {key: f" (option {cls.options[key].flag})" for key in lacking if key in cls.options}
+            raise InvalidSettings(
+                [Problem((key,), f"required with {with_these}{flags.get(key, '')}") for key in lacking]
+            )
         try:
             return cls.model_validate(values)
         except ValidationError as error:
