@@ -13,7 +13,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-OUT ?= runs/demo
+OUT ?= demo
 SITE ?= site
 RUN = $(VENV)/bin
 ELSEWHERE = OMP_NUM_THREADS=2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2
@@ -92,4 +92,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit runs mutants build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-audit demo runs mutants build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -283,3 +283,15 @@ def test_alignments_of_one_encoder_were_recorded_with_the_mapping_of_their_comma
         rows = records.filter(source="en", target=target).columns.together("measure")
         measures = {measure for (measure,) in rows.values if measure.startswith(level)}
         assert measures == {f"{level} {name}" for name in names}
+
+
+def test_the_folder_of_make_demo_is_not_in_the_way_of_the_runs_of_the_pages():
+    """A folder of runs must be new, empty or a store: in one that already holds another folder, `run` refuses."""
+    demo = Path(re.findall(r"^OUT \?= (\S+)$", (ROOT / "Makefile").read_text("utf-8"), flags=re.M)[0])
+    stores = {
+        Path(store)
+        for page in PAGES
+        for store in re.findall(r"crosslens (?:plan|run) [^`\n]*--out (\S+)", page.read_text("utf-8"))
+    }
+    assert Path("runs") in stores
+    assert not stores & {demo, *demo.parents}

@@ -93,6 +93,24 @@ def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
     return path
 
 
+def refuse_inside(path: str | Path | None, out: str | Path | None, *, what: str) -> None:
+    """Check that a second new folder has a place of its own: not that of ``--out``, and neither inside the other.
+
+    Nothing is checked if either is None.
+
+    Raises:
+        RequestError: if both are one folder, or one is inside the other, so that only the first could be written.
+    """
+    if path is None or out is None:
+        return
+    first, second = Path(path).resolve(), Path(out).resolve()
+    if first.is_relative_to(second) or second.is_relative_to(first):
+        raise RequestError(
+            f"{what}: {path} and --out {out} are the same folder, or one is inside the other",
+            hint=f"choose another folder for {what}",
+        )
+
+
 def suggest_beside(path: str | Path, *, otherwise: str) -> str:
     """Suggest the files and folders beside a missing one whose names are closest to its name."""
     path = Path(path)

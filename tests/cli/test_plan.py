@@ -102,3 +102,9 @@ def test_a_time_is_estimated_only_where_all_runs_have_finished_ones_like_them(ru
     status, shown, error = run("plan", file, "--out", "b", *search)
     assert (status, "2 to do, 2 waiting" in shown) == (0, True), (shown, error)
     assert "1 min 30 s on one core, from the finished runs; the waiting runs are not included" in error
+
+
+def test_an_encoder_that_cannot_be_had_is_refused_with_the_way_to_another(run, file):
+    status, _, error = run("plan", file, "--out", "runs", "--set", "encoder=no/such")
+    assert (status, "encoder 'no/such' not found" in error, "--set encoder=FOLDER" in error) == (2, True, True), error
+    assert "encoders get e5-small" in error  # what is known of the encoder itself is kept

@@ -175,7 +175,7 @@ def test_another_seed_of_the_layers_than_of_the_training_is_another_training(enc
 def test_a_wrong_condition_is_one_sentence(tiny_bert, treebanks):
     for condition, words in (
         ({"layer": "1"}, "layer: unknown setting; did you mean 'layers'"),
-        ({"components": "attention"}, "layers: field required"),
+        ({"components": "attention"}, r"layers: required with components \(option --random-init\)"),
         ({"layers": "1", "components": "x"}, "components: input should be"),
         ({"start": "nothing"}, "start: input should be"),
     ):

@@ -149,6 +149,15 @@ def test_norwegian_is_a_language(tmp_path):
             LEAST + "conditions: [{layer: 1}]\n",
             "study.yaml:4: conditions.0.layer: unknown setting; did you mean 'layers'",
         ),
+        *(
+            (LEAST + f"conditions:\n  - none\n  - {{{keys}}}\n", f"study.yaml:6: conditions.1.{setting}: invalid layer")
+            for setting, keys in {
+                "mean": "mean: 0-x",
+                "layers": "layers: 3-1",
+                "lora_layers": "lora: 2, lora_layers: x",
+                "swap": "swap: 1-, swap_from: adapted",
+            }.items()
+        ),
         (LEAST + "grid: {epochs: [1, 2], batch: [8, 9, 8]}\n", "study.yaml:4: grid.batch: has duplicates: 8"),
         (LEAST + "grid: {each: seed}\n", "study.yaml:4: grid.each: input should be 'condition' or 'task'"),
         ("name: My Study\nencoder: e\ndata: lab\n", "study.yaml:1: name: "),

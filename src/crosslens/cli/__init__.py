@@ -116,6 +116,7 @@ class LazyGroup(click.Group):
                 raise
             if ctx.invoked_subcommand in RESUMED:
                 click.echo("stopped; the same command resumes", err=True)
+                ctx.exit(1)
             raise KeyboardInterrupt from None
         except click.NoSuchOption as error:
             suggestion = _advice_on_settings(error)

@@ -15,6 +15,7 @@ from crosslens.cli._options import (
     seed_option,
     split_names,
 )
+from crosslens.files import refuse_inside
 
 if TYPE_CHECKING:
     from crosslens.encoders.layers import LayerPairs
@@ -112,6 +113,8 @@ def command(
     crosslens compare E --against F --pairs en-en --out before-and-after
     crosslens compare E --against F --pairs en-fr --layers all-pairs --out layer-by-layer
     """
+    refuse_inside(export, out, what="--export")
+
     from crosslens.cli._evaluation import load_subject, of_model, of_second_model, write_results
     from crosslens.similarity.compare import compare, select_sentences
     from crosslens.similarity.measures import choose_measures

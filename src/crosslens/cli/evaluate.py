@@ -16,7 +16,7 @@ from crosslens.cli._options import (
     out_option,
     test_option,
 )
-from crosslens.files import write_folder
+from crosslens.files import refuse_inside, write_folder
 
 if TYPE_CHECKING:
     from crosslens.encoders.condition import Condition
@@ -67,6 +67,8 @@ def command(
       1-2:add=FOLDER;scale=0.5           half of that change
     `crosslens encoders show ENCODER --addresses` lists the addresses.
     """
+    refuse_inside(predictions, out, what="--predictions")
+
     from crosslens.cli._display import progress
     from crosslens.cli._evaluation import load_tests, show_results
     from crosslens.encoders.interventions.swap import Add, Revert

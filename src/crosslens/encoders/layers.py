@@ -49,26 +49,11 @@ def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]
     allowed = f"this encoder has layers 1 to {depth}, and 0 is the embeddings"
     selected: set[int] = set()
     if isinstance(spec, str):
-        for part in spec.split(","):
-            first, dash, last = (word.strip() for word in part.partition("-"))
-            if first == "all" and not dash:
-                selected.update(range(1, depth + 1))
-            elif _NUMBER.fullmatch(first) and (_NUMBER.fullmatch(last) or not dash):
-                low, high = int(first), int(last or first)
-                if low > high:
-                    raise EncoderError(
-                        f"invalid layer range {part.strip()!r}: the first layer is above the last",
-                        hint=f"write {high}-{low}",
-                    )
-                if high > depth:
-                    raise EncoderError(f"layer {high} does not exist", hint=allowed)
-                selected.update(range(low, high + 1))
-            elif first == EACH:
-                raise EncoderError(
-                    f"invalid layers {spec!r}", hint=f"write all; only in a study, * stands for each layer; {allowed}"
-                )
-            else:
-                raise EncoderError(f"invalid layers {spec!r}", hint=f"write 1-2, 1-3,7 or all; {allowed}")
+        for part in layer_ranges(spec):
+            low, high = part or (1, depth)
+            if high > depth:
+                raise EncoderError(f"layer {high} does not exist", hint=allowed)
+            selected.update(range(low, high + 1))
     else:
         selected.update(map(index, spec if isinstance(spec, Iterable) else [spec]))
     if not selected:
@@ -77,6 +62,35 @@ def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]
         if not 0 <= layer <= depth:
             raise EncoderError(f"layer {layer} does not exist", hint=allowed)
     return tuple(sorted(selected))
+
+
+def layer_ranges(spec: str) -> list[tuple[int, int] | None]:
+    """Read the ranges of a layer specification, which need not exist in any encoder; None stands for all layers.
+
+    >>> layer_ranges("0,all"), layer_ranges("1-3,7")
+    ([(0, 0), None], [(1, 3), (7, 7)])
+
+    Raises:
+        EncoderError: for an invalid specification.
+    """
+    ranges: list[tuple[int, int] | None] = []
+    for part in spec.split(","):
+        first, dash, last = (word.strip() for word in part.partition("-"))
+        if first == "all" and not dash:
+            ranges.append(None)
+        elif _NUMBER.fullmatch(first) and (_NUMBER.fullmatch(last) or not dash):
+            low, high = int(first), int(last or first)
+            if low > high:
+                raise EncoderError(
+                    f"invalid layer range {part.strip()!r}: the first layer is above the last",
+                    hint=f"write {high}-{low}",
+                )
+            ranges.append((low, high))
+        elif first == EACH:
+            raise EncoderError(f"invalid layers {spec!r}", hint="write all; only in a study, * stands for each layer")
+        else:
+            raise EncoderError(f"invalid layers {spec!r}", hint="write 1-2, 1-3,7 or all")
+    return ranges
 
 
 def format_layers(layers: Iterable[int]) -> str:

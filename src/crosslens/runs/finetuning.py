@@ -17,7 +17,7 @@ from crosslens.encoders.matmul import find_precision
 from crosslens.encoders.models.bilstm import LAYERS as BILSTM_LAYERS
 from crosslens.encoders.models.bilstm import Vectors, bilstm_digest
 from crosslens.errors import RequestError
-from crosslens.files import refuse_existing, write_folder
+from crosslens.files import refuse_existing, refuse_inside, write_folder
 from crosslens.lab.presets import given_name
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results, concatenated
@@ -158,6 +158,7 @@ def finetune_and_evaluate(
     for folder, name in ((out, "--out"), (predictions, "--predictions")):
         if folder is not None:
             refuse_existing(folder, what=name)
+    refuse_inside(predictions, out, what="--predictions")
     fresh = str(encoder) == BILSTM and not Path(encoder).exists()
     if isinstance(condition, Mapping) and condition.get("precision") == "auto":
         family = None if fresh else check_encoder(encoder)

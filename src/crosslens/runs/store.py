@@ -386,6 +386,8 @@ def _writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(
-            f"{folder} is not writable: {error.strerror or error}", hint="finished runs are not lost"
-        ) from None
+        hint = "choose a folder that you can write to"
+        with suppress(OSError):
+            if any((folder / "runs").glob("*/run.json")):
+                hint = "finished runs are not lost"
+        raise StoreError(f"{folder} is not writable: {error.strerror or error}", hint=hint) from None

@@ -6,7 +6,7 @@ from pathlib import Path
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.checkpoints import Checkpoint, kept_steps
 from crosslens.encoders.models.bilstm import bilstm_digest
-from crosslens.errors import RequestError
+from crosslens.errors import EncoderError, RequestError
 from crosslens.lab.laboratory import DEFAULT_PRESET
 from crosslens.lab.presets import find_laboratory
 from crosslens.mlm.adapt_settings import Adaptation
@@ -49,7 +49,11 @@ class BaseEncoders:
             kept: Sequence[int | str] = self.settings.kept_steps
         else:
             encoder = _find_encoder(study.encoder, cache, progress)
-            described = describe_encoder(encoder, "cpu", condition=study.computed(Condition()))
+            try:
+                described = describe_encoder(encoder, "cpu", condition=study.computed(Condition()))
+            except EncoderError as error:
+                another = "--set encoder=FOLDER (or lab:good) takes another encoder"
+                raise EncoderError(error.message, hint="; ".join(filter(None, (error.hint, another)))) from None
             self.depth, self.heads = described.depth, described.heads
             self.existing = EncoderRef(encoder, study.encoder, described.digest)
             kept = kept_steps(encoder)

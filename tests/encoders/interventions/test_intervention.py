@@ -24,9 +24,9 @@ def test_a_setting_without_the_required_one_is_no_reference(alone):
     ("written", "words"),
     [
         ({"lora": {}}, "invalid: lora: expected an integer"),
-        ({"lora_layers": "1-2"}, "invalid: lora: field required"),
+        ({"lora_layers": "1-2"}, r"invalid: lora: required with lora_layers \(option --lora\)"),
         ({"erase": {}}, "invalid: erase: invalid address"),
-        ({"swap": "1"}, "invalid: swap_from: field required"),
+        ({"swap": "1"}, "invalid: swap_from: required with swap$"),
     ],
 )
 def test_errors_name_the_key_that_is_written(written, words):

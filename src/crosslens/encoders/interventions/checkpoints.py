@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import field_validator
 
-from crosslens.encoders.interventions.intervention import Intervention, Layers
+from crosslens.encoders.interventions.intervention import Intervention, Name
 from crosslens.errors import EncoderError, suggest
 
 CHECKPOINTS = "checkpoints"
@@ -28,7 +28,7 @@ class Checkpoint(Intervention):
     follows = True
     of_reference = True
 
-    name: Layers
+    name: Name
 
     @field_validator("name")
     @classmethod

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, ValidationError
+from pydantic import AfterValidator, BeforeValidator, ValidationError
 
-from crosslens.encoders.layers import EACH, scale_layers
+from crosslens.encoders.layers import EACH, layer_ranges, scale_layers
+from crosslens.errors import EncoderError
 from crosslens.settings import InvalidSettings, Problem, Strict, problems_of
 
 if TYPE_CHECKING:  # imports torch, which is slow and which results and reports do not need
@@ -23,8 +24,22 @@ def _as_text(value: Any) -> Any:
     return "".join(value.split()) if isinstance(value, str) else value  # ` 1 ` and `1` are one condition
 
 
-Layers = Annotated[str, BeforeValidator(_as_text)]
-"""Layer specification such as ``1-2``; integers are accepted because YAML reads a lone ``1`` as one."""
+Name = Annotated[str, BeforeValidator(_as_text)]
+"""Name that may be a number; integers are accepted because YAML reads a lone ``1`` as one."""
+
+
+def _readable(layers: str) -> str:
+    """Refuse layers that no encoder could have, where they are written."""
+    try:
+        if layers != EACH:
+            layer_ranges(layers)
+    except EncoderError as error:
+        raise ValueError(str(error)) from None
+    return layers
+
+
+Layers = Annotated[Name, AfterValidator(_readable)]
+"""Layer specification such as ``1-2``, or ``*`` in a study."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +134,15 @@ class Intervention(Strict):
         }
         fields = cls.model_fields
         changes_something = any(value != fields[field].default for field, value in values.items())
-        lacks_one = any(fields[field].is_required() and key not in settings for key, field in cls.keys.items())
-        if not (changes_something or (values and lacks_one)):
+        lacking = [key for key, field in cls.keys.items() if fields[field].is_required() and key not in settings]
+        if not (changes_something or (values and lacking)):
             return None
+        if lacking:
+            with_these = " and ".join(key for key, field in cls.keys.items() if field in values)
+            flags = {key: f" (option {cls.options[key].flag})" for key in lacking if key in cls.options}
+            raise InvalidSettings(
+                [Problem((key,), f"required with {with_these}{flags.get(key, '')}") for key in lacking]
+            )
         try:
             return cls.model_validate(values)
         except ValidationError as error:

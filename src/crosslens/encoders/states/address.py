@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from crosslens.encoders.layers import EACH, format_layers, parse_layers, scale_layers
+from crosslens.encoders.layers import EACH, format_layers, layer_ranges, parse_layers, scale_layers
 from crosslens.errors import EncoderError
 
 Component = Literal["all", "attention", "ffn", "output"]
@@ -59,6 +59,8 @@ class Address:
             raise EncoderError(f"invalid address {text!r}", hint=FORMS)
         if unit and UNITS.get(unit) != component:
             raise EncoderError(f"invalid address {text!r}: {component} has no unit {unit!r}", hint=FORMS)
+        if match["layers"] != EACH:
+            layer_ranges(match["layers"])
         if match["numbers"] == EACH:
             return cls(match["layers"], component, EACH)
         units = match["numbers"] and _numbers(match["numbers"], text)
