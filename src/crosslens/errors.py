@@ -13,6 +13,8 @@ Every message is one sentence: what is wrong, and where. `hint` says what to do.
 """
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -78,6 +80,14 @@ class StoreError(WorkError):
 
 class CrosslensWarning(UserWarning):
     """A result that may not be what was wanted; the command line prints its message as one line."""
+
+
+def warn(message: str) -> None:
+    """Issue a `CrosslensWarning` at the line outside crosslens that called it, however deep the call is."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "crosslens":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, CrosslensWarning, stacklevel=level)
 
 
 def suggest(wrong: str, known: Iterable[str], *, otherwise: str | None = None) -> str:

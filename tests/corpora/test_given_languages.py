@@ -46,9 +46,14 @@ def test_another_code_of_a_language_is_reported(treebanks):
 def test_another_code_of_a_language_is_reported_for_raw_and_parallel_text(tmp_path):
     file = tmp_path / "lines.txt"
     file.write_text("one\ntwo\n", "utf-8")
-    for load in (load_text, lambda name: load_parallel(f"{name},wo={file}")):
-        with pytest.warns(CrosslensWarning, match="write en=FILE"):
+
+    def sliced(name):
+        return load_text(f"{name}[:1]")
+
+    for load in (load_text, load_corpora, sliced, lambda name: load_parallel(f"{name},wo={file}")):
+        with pytest.warns(CrosslensWarning, match="write en=FILE") as caught:
             load(f"eng={file}")
+        assert {warning.filename for warning in caught} == {__file__}  # the line of the user, not of crosslens
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             load(f"en={file}")

@@ -17,7 +17,6 @@ pairs for inference, and ``lab_langid/all`` sentences of all languages, labelled
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -40,7 +39,7 @@ from crosslens.data.objects import corpus_of, has_columns
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.digests import stream_seed
-from crosslens.errors import CrosslensWarning, DataError, RequestError, suggest
+from crosslens.errors import DataError, RequestError, suggest, warn
 from crosslens.files import suggest_beside
 from crosslens.formatting import counted
 from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory
@@ -556,11 +555,9 @@ def warn_of_other_code(code: str) -> None:
     with suppress(LanguageTagError):
         standard = OWN_TAGS.get(code) or langcodes.standardize_tag(code)
         if standard != code:
-            warnings.warn(
+            warn(
                 f"{code}=FILE counts as another language than {standard}, the BCP 47 tag of collections:"
-                f" write {standard}=FILE",
-                CrosslensWarning,
-                stacklevel=4,
+                f" write {standard}=FILE"
             )
 
 

@@ -1,6 +1,5 @@
 """Read raw text with one sentence or paragraph per line."""
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, numbered_lines, read_text
 from crosslens.data.scripts import script_name, unsegmented_script
 from crosslens.data.sentence import Sentence, Text, Where
-from crosslens.errors import CrosslensWarning, DataError
+from crosslens.errors import DataError, warn
 
 
 def read(path: str | Path, *, language: str | None = None) -> Corpus:
@@ -95,7 +94,7 @@ def _segmented(corpus: Corpus) -> Corpus:
 
 
 def _warn(name: str, reason: str) -> None:
-    warnings.warn(f"{name}: words must be separated by spaces, {reason}", CrosslensWarning, stacklevel=4)
+    warn(f"{name}: words must be separated by spaces, {reason}")
 
 
 def read_lines(path: str | Path, *, name: str | None = None, language: str | None = None) -> Corpus:

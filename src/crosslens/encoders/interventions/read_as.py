@@ -1,6 +1,5 @@
 """Read a decoder as an encoder: attention in both directions, repeated input, the last subword of a word."""
 
-import warnings
 from typing import Literal
 
 from crosslens.encoders.condition import Condition
@@ -8,7 +7,7 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.matmul import find_precision, slowness
 from crosslens.encoders.options import Precision
-from crosslens.errors import CrosslensWarning
+from crosslens.errors import warn
 
 
 def read_as(
@@ -52,5 +51,5 @@ def read_as(
         return encoder
     chosen = find_precision(precision, encoder.device, family=encoder.family.name)
     if (warning := slowness(chosen, encoder.device)) is not None:
-        warnings.warn(warning, CrosslensWarning, stacklevel=2)
+        warn(warning)
     return InPrecision(precision=chosen).apply(encoder, seed=0)
