@@ -49,7 +49,11 @@ class Checkpoint(Intervention):
 
     @property
     def label(self) -> str:
-        """``step 500``."""
+        """Name in tables.
+
+        >>> [Checkpoint(name=name).label for name in ("500", "step1000")]
+        ['step 500', 'step1000']
+        """
         return self.name if "step" in self.name else f"step {self.name}"
 
 

@@ -11,10 +11,11 @@ from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.layers.by_layer import measures_of
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, over_seeds
 from crosslens.results import cells
-from crosslens.results.cells import condition_of, encoders_apart, pick_one
+from crosslens.results.cells import columns_of, condition_of, disambiguated, encoders_apart, pick_one
 from crosslens.results.chart import pair_cells, sentences_apart
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results, concatenated
+from crosslens.results.record_rows import together
 from crosslens.tasks.titles import metric_name, task_name
 
 CAPTION = "Similarity of translations, probes and scores of models fine-tuned from the encoder, by step of pretraining."
@@ -262,12 +263,12 @@ def _scores(results: Results) -> Iterator[tuple[str, int, Measured]]:
 
 def _columns_by_step(block: Comparison) -> dict[cells.Column, dict[int, cells.Column]]:
     """Column without the step of pretraining -> step -> column."""
+    records, without_step = disambiguated(block.records), disambiguated(block.records)
+    without_step.columns.change("condition", lambda text: condition_of(text).at(None).text)
+    placed = together([columns_of(records), columns_of(without_step)], size=len(block.records))
     columns: dict[cells.Column, dict[int, cells.Column]] = {}
-    for column in block.scores.columns:
-        condition = block.models[column].condition
-        others = column.variant.removeprefix(condition.reference.change).removeprefix(", ")
-        variant = ", ".join(filter(None, (condition.at(None).reference.change, others)))
-        by_step, step = columns.setdefault(replace(column, variant=variant), {}), _step(condition.text)
+    for column, kind in placed.values:
+        by_step, step = columns.setdefault(kind, {}), _step(block.models[column].condition.text)
         if step in by_step:
             raise RequestError(f"there are two checkpoints of step {step}", hint=pick_one("condition"))
         if step is not None:
