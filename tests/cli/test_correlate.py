@@ -29,8 +29,8 @@ def test_gap_against_similarity(run, tmp_path):
     assert run("correlate", "two.csv", "--where", "encoder=e", "--where", "task=pos")[1] == shown
     status, _, said = run("correlate", "results.csv", "--control", "fertility")
     assert (status, "lack the column fertility that fertility needs" in said) == (2, True)
-    status, _, said = run("correlate", "results.csv", "--measure", "rsa")
-    assert (status, "have no scores and similarities (rsa)" in said) == (2, True)
+    status, _, said = run("correlate", "results.csv", "--measures", "cka,ckaa")
+    assert (status, "have no measure 'ckaa'" in said, "did you mean 'cka'?" in said) == (2, True, True)
     assert run("correlate", "none")[0] == 2
 
 

@@ -6,6 +6,7 @@ import click
 
 from crosslens.cli._names import MEASURES
 from crosslens.cli._options import choice_option, csv_option, json_option, split_names, where_option
+from crosslens.errors import RequestError, suggest
 from crosslens.files import write_finished, write_text
 
 if TYPE_CHECKING:
@@ -58,9 +59,14 @@ def command(
     from crosslens.similarity.transfer_gap import OF_TEXT, correlations
     from crosslens.similarity.word_order import WORD_ORDER
 
+    results, chosen = read_results(*paths).matching(*where), split_names(measures)
+    known = [measure for (measure,), _ in results.groups("measure") if measure is not None]
+    for name in chosen if known else ():
+        if name not in known:
+            raise RequestError(f"these results have no measure {name!r}", hint=suggest(name, known))
     correlated = correlations(
-        read_results(*paths).matching(*where),
-        measures=split_names(measures),
+        results,
+        measures=chosen,
         layers=layers,
         control=split_names(control) if control else (),
         coefficient=coefficient,

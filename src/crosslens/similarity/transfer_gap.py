@@ -183,9 +183,8 @@ def correlations(
         One correlation for each task, source, encoder, state, measure and layer.
 
     Raises:
-        RequestError: for an unknown confound; if it is ``required`` and there is nothing to correlate, or one of the
-            measures is not in the results; if every task and source has too few languages, several corpora or splits
-            of one language, or records without a confound.
+        RequestError: for an unknown confound; if there is nothing to correlate, and it is ``required``; if every task
+            and source has too few languages, several corpora or splits of one language, or records without a confound.
 
     Examples:
         >>> languages = ("en", "ar", "de", "es", "fi", "fr", "hi", "ru", "zh")
@@ -198,10 +197,6 @@ def correlations(
     for name in control:
         if name not in CONFOUNDS:
             raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))
-    measured_here = [measure for (measure,), _ in results.groups("measure") if measure is not None]
-    for name in measures if required and measured_here else ():
-        if name not in measured_here:
-            raise RequestError(f"these results have no measure {name!r}", hint=suggest(name, measured_here))
     measured = partial(
         _correlated, measures=measures, layers=layers, control=control, coefficient=coefficient, outcome=outcome
     )
