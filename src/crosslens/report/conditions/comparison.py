@@ -210,8 +210,8 @@ class Comparison:
         if significance is None or column is None or len(partners) > 1:
             return None
         models = self.models[column]
-        mean = mean_name([key[0] for key in keys], self.split, source=self.source)
-        corpus = keys[0][1] if len(keys) == 1 else mean
+        targets = [key[0] for key in keys]
+        corpus = keys[0][1] if len(keys) == 1 else mean_name(targets, self.split, source=self.source)
         named = {
             "encoder": self.encoder,
             "task": self.task,
