@@ -9,9 +9,10 @@ import pytest
 from crosslens.digests import stream_seed
 from crosslens.encoders.represent import represent, represent_words
 from crosslens.errors import DataError, RequestError
-from crosslens.probes import find_probe, probing, softmax
-from crosslens.probes.probing import HELD_OUT, _held_out, probe
+from crosslens.probes import find_probe, probing, softmax, splits
+from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
+from crosslens.probes.splits import HELD_OUT, held_out_texts
 from made_corpora import but, sentences, texts
 
 
@@ -70,7 +71,7 @@ def test_what_is_held_out_is_not_trained_on_and_the_control_is_the_same_with_shu
 
 def test_what_a_probe_draws_it_draws_from_streams_of_its_own(encoder, monkeypatch):
     paths = []
-    for module in (probing, softmax):
+    for module in (probing, softmax, splits):
         monkeypatch.setattr(module, "stream_seed", lambda *path: paths.append(path) or stream_seed(*path))
     for name, make in (("langid", texts), ("upos", sentences)):
         paths.clear()
@@ -240,7 +241,7 @@ def test_what_cannot_be_probed_is_refused(encoder, train, test, error, message):
 def test_a_rare_label_is_held_out_once_and_a_frequent_one_in_proportion():
     answers = np.array([0] * 2 + [1] * 40)
     for seed in range(5):
-        held = _held_out(answers, seed)
+        held = held_out_texts(answers, seed)
         assert (held[answers == 0].sum(), held[answers == 1].sum()) == (1, 40 // HELD_OUT)
 
 

@@ -1,34 +1,30 @@
 """Linear probing of every layer of an encoder, with a control task."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
 from crosslens import __version__
 from crosslens.corpora.catalogue import CorpusLike, load_corpus
-from crosslens.data.corpus import Corpus, item_error
-from crosslens.data.sentence import Item, Sentence
+from crosslens.data.corpus import Corpus
 from crosslens.digests import stream_seed
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.options import LastLayer
 from crosslens.encoders.represent import represent, represent_words
-from crosslens.errors import RequestError
 from crosslens.probes import find_probe
 from crosslens.probes.probe import Probe
 from crosslens.probes.softmax import Fit, fit
+from crosslens.probes.splits import Split, disjoint, find_classes, hold_out, scale
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores import Score
 
-HELD_OUT = 10
-"""Without dev data, one in `HELD_OUT` training texts of every label, or training sentences, is held out."""
+_ITEMS = {"text": "texts", "word": "sentences"}
+"""Labelled unit -> the items that splits must not share."""
 
-DISJOINT_FROM = {"train": (), "test": ("train",), "dev": ("train", "test")}
-"""Split -> splits from which it must be disjoint; shared items are left out of it."""
-
-FEWEST = 2
-"""Minimum number of training texts per label, so that one can be held out."""
+_SHARED_TAGS = {"test": "shared_sentences", "dev": "shared_dev"}
+"""Split -> tag with the number of its items that were left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,164 +108,113 @@ def probe(
     asked = find_probe(asked) if isinstance(asked, str) else asked
     how = how or Fit()
     listener = listening(progress)
-    train, test = (load_corpus(of, split=split) for split, of in (("train", train), ("test", test)))
-    dev = None if dev is None else load_corpus(dev, split="dev")
-    corpora = {"train": train, "test": test} | ({"dev": dev} if dev is not None else {})
-    words = asked.unit == "word"
-    whole = () if words else _shared(test, train)
-    read = {name: asked.cut(corpus) for name, corpus in corpora.items()}
-    shared = {name: _shared(read[name], *(read[other] for other in DISJOINT_FROM[name])) for name in corpora}
-    if whole or len(shared["test"]) == len(test):
-        count = len(whole or shared["test"])
-        raise RequestError(f"{count} of the {len(test)} items of {test.name} are also in {train.name}")
-    if dev is not None and len(shared["dev"]) == len(dev):
-        raise RequestError(f"all {len(dev)} items of {dev.name} are also in {train.name} or {test.name}")
-    corpora, read = ({name: _without(of[name], shared[name]) for name in of} for of in (corpora, read))
-    given = {name: asked.answers(corpus) for name, corpus in corpora.items()}
-    classes = _word_classes(train, given) if words else _classes(train, given["train"])
+    named = {"train": train, "test": test, "dev": dev}
+    corpora = {split: load_corpus(corpus, split=split) for split, corpus in named.items() if corpus is not None}
+    kept, read, shared = disjoint(asked, corpora)
+    answers = {split: asked.answers(corpus) for split, corpus in kept.items()}
+    classes = find_classes(asked.unit, kept, answers)
     number = {answer: place for place, answer in enumerate(classes)}
-    for name in () if words else given:
-        for item, answer in zip(corpora[name], given[name], strict=True):
-            if answer not in number:
-                raise item_error(corpora[name], item, f"the label {answer!r} does not occur in the training data")
-    vectors = {}
-    for name in corpora:
-        vectors[name] = (
-            represent_words(encoder, read[name], last_layer=last_layer, progress=listener)
-            if words
-            else represent(encoder, read[name], pooling=asked.pooling, last_layer=last_layer, progress=listener).vectors
+
+    def states(corpus: Corpus) -> np.ndarray:
+        """``(layers + 1, texts or words, hidden)``."""
+        if asked.unit == "word":
+            return represent_words(encoder, corpus, last_layer=last_layer, progress=listener)
+        return represent(encoder, corpus, pooling=asked.pooling, last_layer=last_layer, progress=listener).vectors
+
+    splits = {
+        split: Split(
+            states(read[split]),
+            np.asarray([number[answer] for answer in answers[split]]),
+            np.repeat(np.arange(len(corpus)), corpus.lengths if asked.unit == "word" else 1),
         )
-    y = {name: np.asarray([number[answer] for answer in answers]) for name, answers in given.items()}
-    # Index of each label's text, or of each word's sentence.
-    item_of = {
-        name: np.repeat(np.arange(len(corpus)), corpus.lengths if words else 1) for name, corpus in corpora.items()
+        for split, corpus in kept.items()
     }
-    if dev is None:
-        held = _held_out_sentences(item_of["train"], seed) if words else _held_out(y["train"], seed)
-        for name, chosen in (("dev", held), ("train", ~held)):
-            vectors[name], y[name] = vectors["train"][:, chosen], y["train"][chosen]
-            item_of[name] = item_of["train"][chosen]
-
+    if "dev" not in splits:
+        splits["train"], splits["dev"] = hold_out(splits["train"], asked.unit, seed=seed)
     if how.inputs == "scaled":
-        mean, spread = vectors["train"].mean(1, keepdims=True), vectors["train"].std(1, keepdims=True)
-        spread = np.where(spread > 0, spread, 1)
-        vectors = {name: (states - mean) / spread for name, states in vectors.items()}
+        splits = scale(splits)
 
-    def trained(answers: dict[str, np.ndarray], stage: str) -> tuple[np.ndarray, np.ndarray]:
-        """Train on these labels; return ``(layers, items)`` predictions for test and training items."""
+    def predict(splits: Mapping[str, Split], stage: str) -> tuple[np.ndarray, np.ndarray]:
+        """Train on these labels; return ``(layers + 1, texts or words)`` predictions for test and training data."""
+        train, test, dev = (splits[split] for split in named)
         weights, biases = fit(
-            vectors["train"],
-            answers["train"],
-            vectors["dev"],
-            answers["dev"],
+            train.states,
+            train.labels,
+            dev.states,
+            dev.labels,
             classes=len(classes),
             how=how,
             seed=seed,
             stage=stage,
             progress=listener,
         )
-        return tuple((vectors[name] @ weights + biases).argmax(-1) for name in ("test", "train"))
+        return (test.states @ weights + biases).argmax(-1), (train.states @ weights + biases).argmax(-1)
 
-    guesses, _ = trained(y, "training the probe")
+    guesses, _ = predict(splits, "training the probe")
     generator = np.random.default_rng(stream_seed(seed, "probe-control"))
-    shuffled = {name: generator.permutation(answers) for name, answers in y.items()}
-    by_chance, by_heart = trained(shuffled, "training the control on shuffled answers")
+    shuffled = {name: replace(split, labels=generator.permutation(split.labels)) for name, split in splits.items()}
+    by_chance, by_heart = predict(shuffled, "training the control on shuffled answers")
 
-    replaced = asked.model_dump(mode="json", exclude_defaults=True)  # pyright: ignore[reportAttributeAccessIssue]
-    training = {name: value for name, value in asdict(how).items() if value != getattr(Fit(), name)}
-    replaced |= {"inputs": how.inputs, **training} | ({} if last_layer == "raw" else {"last_layer": last_layer})
-    settings = " ".join(f"{name}={value}" for name, value in replaced.items())
-    tags = {"classes": len(classes), "crosslens": __version__}
-    for name, tag in (("test", "shared_sentences"), ("dev", "shared_dev")):
-        tags |= {tag: len(shared[name])} if shared.get(name) else {}
-    columns = {
-        **encoder.columns,
-        "settings": settings,
-        "corpus": test.name,
-        "corpus_digest": test.digest,
-        "train": train.name,
-        "train_digest": train.digest,
-        "dev": dev.name if dev is not None else None,
-        "split": test.split,
-        "seed": seed,
-        "measure": f"probe {asked.name}",
-    }
+    gold = splits["test"].labels
     confusion = np.zeros((len(guesses), len(classes), len(classes)), np.int64)
     for layer, guess in enumerate(guesses):
-        np.add.at(confusion[layer], (y["test"], guess), 1)
+        np.add.at(confusion[layer], (gold, guess), 1)
+    rule = f"{asked.unit}s:" + (f"unseen-{_ITEMS[asked.unit]}" if shared["test"] else "all")
+    columns = {
+        **encoder.columns,
+        "settings": _settings(asked, how, last_layer),
+        "corpus": corpora["test"].name,
+        "corpus_digest": corpora["test"].digest,
+        "train": corpora["train"].name,
+        "train_digest": corpora["train"].digest,
+        "dev": corpora["dev"].name if "dev" in corpora else None,
+        "split": corpora["test"].split,
+        "seed": seed,
+        "measure": f"probe {asked.name}",
+        "tags": {"classes": len(classes), "crosslens": __version__}
+        | {tag: shared[split] for split, tag in _SHARED_TAGS.items() if shared.get(split)},
+    }
     # All layers of a label in turn, so that bootstrap samples for the same number of items are cached.
-    test_items, train_items = item_of["test"], item_of["train"]
-    asks: list[tuple[str, str | None, np.ndarray, np.ndarray, Corpus]] = [
-        ("accuracy", None, guesses == y["test"], test_items, test),
-        ("accuracy_shuffled", None, by_chance == shuffled["test"], test_items, test),
-        ("train_accuracy_shuffled", None, by_heart == shuffled["train"], train_items, train),
+    item_of = splits["test"].item_of
+    judged = [
+        ("accuracy", None, guesses == gold, item_of, "test"),
+        ("accuracy_shuffled", None, by_chance == shuffled["test"].labels, item_of, "test"),
+        ("train_accuracy_shuffled", None, by_heart == shuffled["train"].labels, splits["train"].item_of, "train"),
+        *(
+            ("recall", answer, guesses[:, chosen] == place, item_of[chosen], "test")
+            for answer, place in number.items()
+            if (chosen := gold == place).any()
+        ),
     ]
-    for answer, place in number.items():
-        chosen = y["test"] == place
-        if chosen.any():
-            asks.append(("recall", answer, guesses[:, chosen] == place, test_items[chosen], test))
-    rule = f"{asked.unit}s:" + (("unseen-sentences" if words else "unseen-texts") if shared["test"] else "all")
-    records = []
-    for metric, answer, right, items, corpus in asks:
-        _, item = np.unique(items, return_inverse=True)
-        total = np.bincount(item)
-        for layer, correct in enumerate(right):
-            count = np.bincount(item, weights=correct).astype(np.int64)
-            score = Score(metric, count, total, rule, corpus.digest)
-            records.append(Record(**columns, **score.columns, target=answer, layer=layer, tags=tags))
+    records = [
+        Record(**columns, **score.columns, target=answer, layer=layer)
+        for metric, answer, right, items, split in judged
+        for layer, score in enumerate(_scores(metric, right, items, rule=rule, data=corpora[split].digest))
+    ]
     records.sort(key=lambda record: record.layer or 0)
     return Probed(Results.of(records), confusion, classes)
 
 
-def _shared(corpus: Corpus, *others: Corpus) -> set[int]:
-    """Indices of the items that occur in other corpora, with the same text or the same words."""
-
-    def content(item: Item) -> str | tuple[str, ...]:
-        return item.words if isinstance(item, Sentence) else item.text
-
-    known = {content(item) for other in others for item in other}
-    return {number for number, item in enumerate(corpus) if content(item) in known}
-
-
-def _without(corpus: Corpus, numbers: Collection[int]) -> Corpus:
-    """Copy a corpus without the items at these indices."""
-    return replace(corpus, items=tuple(item for number, item in enumerate(corpus) if number not in numbers))
+def _settings(asked: Probe, how: Fit, last_layer: LastLayer) -> str:
+    """Settings of the probe and its training that differ from the defaults, and the scale of the inputs."""
+    replaced = asked.model_dump(mode="json", exclude_defaults=True)  # pyright: ignore[reportAttributeAccessIssue]
+    replaced |= {"inputs": how.inputs}
+    replaced |= {name: value for name, value in asdict(how).items() if value != getattr(Fit(), name)}
+    replaced |= {} if last_layer == "raw" else {"last_layer": last_layer}
+    return " ".join(f"{name}={value}" for name, value in replaced.items())
 
 
-def _word_classes(train: Corpus, answers: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Labels of all words, including those that training lacks and that are never predicted correctly."""
-    if len(set(answers["train"])) < 2:
-        raise RequestError(f"every word of {train.name} has the same label, so there is nothing to probe")
-    if len(train) < 2:
-        raise RequestError(f"{train.name} has a single sentence, so none can be held out")
-    return tuple(sorted({answer for of_split in answers.values() for answer in of_split}))
+def _scores(metric: str, right: np.ndarray, item_of: np.ndarray, *, rule: str, data: str) -> Iterator[Score]:
+    """For every layer, correct words or texts of all items.
 
-
-def _classes(train: Corpus, answers: list[str]) -> tuple[str, ...]:
-    classes, counts = np.unique(answers, return_counts=True)
-    if len(classes) < 2:
-        raise RequestError(
-            f"every item of {train.name} has the label {str(classes[0])!r}, so there is nothing to probe"
-        )
-    rare = {str(answer) for answer, count in zip(classes, counts, strict=True) if count < FEWEST}
-    for item, answer in zip(train, answers, strict=True):
-        if answer in rare:
-            raise item_error(train, item, f"the label {answer!r} occurs only once", hint="remove this item")
-    return tuple(str(answer) for answer in classes)
-
-
-def _held_out(answers: np.ndarray, seed: int) -> np.ndarray:
-    """``(items,)`` bool: one in `HELD_OUT` items of every label, at least one."""
-    generator = np.random.default_rng(stream_seed(seed, "probe-held-out"))
-    held = np.zeros(len(answers), bool)
-    for answer in np.unique(answers):
-        places = generator.permutation(np.flatnonzero(answers == answer))
-        held[places[: max(1, len(places) // HELD_OUT)]] = True
-    return held
-
-
-def _held_out_sentences(sentence_of: np.ndarray, seed: int) -> np.ndarray:
-    """``(words,)`` bool: the words of one in `HELD_OUT` sentences, at least one."""
-    generator = np.random.default_rng(stream_seed(seed, "probe-held-out"))
-    sentences = generator.permutation(np.unique(sentence_of))
-    return np.isin(sentence_of, sentences[: max(1, len(sentences) // HELD_OUT)])
+    Args:
+        metric: name of the score.
+        right: ``(layers + 1, texts or words)`` whether each is predicted correctly.
+        item_of: ``(texts or words,)`` index of the text, or of the word's sentence.
+        rule: counting rule.
+        data: digest of the gold data.
+    """
+    _, item = np.unique(item_of, return_inverse=True)
+    total = np.bincount(item)
+    for correct in right:
+        yield Score(metric, np.bincount(item, weights=correct).astype(np.int64), total, rule, data)

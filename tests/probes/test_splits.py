@@ -11,8 +11,9 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.represent import represent
 from crosslens.probes import find_probe, probing
-from crosslens.probes.probing import _held_out, _held_out_sentences, _shared, probe
+from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
+from crosslens.probes.splits import find_shared, held_out_sentences, held_out_texts
 from made_corpora import but, sentences, texts
 from toy_architectures import fresh
 from toys import word_piece
@@ -20,7 +21,7 @@ from toys import word_piece
 
 def test_other_seeds_hold_out_other_items():
     answers, sentence_of = np.repeat([0, 1], 40), np.repeat(np.arange(40), 3)
-    for hold_out, labels in ((_held_out, answers), (_held_out_sentences, sentence_of)):
+    for hold_out, labels in ((held_out_texts, answers), (held_out_sentences, sentence_of)):
         assert np.array_equal(hold_out(labels, 1), hold_out(labels, 1))
         assert len({hold_out(labels, seed).tobytes() for seed in range(5)}) > 1
 
@@ -28,7 +29,7 @@ def test_other_seeds_hold_out_other_items():
 @pytest.mark.parametrize(("sentences_in_all", "held"), [(2, 1), (9, 1), (10, 1), (20, 2)])
 def test_one_sentence_in_ten_is_held_out_and_at_least_one(sentences_in_all, held):
     sentence_of = np.repeat(np.arange(sentences_in_all), 3)
-    chosen = _held_out_sentences(sentence_of, 1)
+    chosen = held_out_sentences(sentence_of, 1)
     assert len(set(sentence_of[chosen])) == held
     assert chosen.sum() == 3 * held  # whole sentences
 
@@ -43,8 +44,8 @@ def test_items_that_differ_in_their_last_word_alone_are_different(make):
         words = tuple(word for each in corpus.sentences for word in each.words)
         items = [Sentence((*words, ending)) for ending in "xy"]
     first, second = (replace(corpus, items=(item,)) for item in items)
-    assert _shared(first, second, first) == {0}
-    assert _shared(first, second) == set()
+    assert find_shared(first, second, first) == {0}
+    assert find_shared(first, second) == set()
 
 
 def test_a_tag_that_only_dev_words_have_is_a_label(encoder, fitted):
