@@ -1,6 +1,6 @@
 """Conclusions that the effects of re-initialised layers support, and their wording."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,30 +41,47 @@ def conclusions(effect: Effect) -> list[Conclusion]:
     Returns:
         Claims in the order in which they are written.
     """
-    hurting = [change for change in effect.complete if change.hurts]
-    claims: list[Conclusion] = []
-    if hurting:
-        sets = tuple(change.layers or change.label for change in hurting)
-        text = (
-            f"Re-initialising {layer_names(sets, 'or')} lowers the zero-shot score by more than {MUCH:.0f} points, and"
-            f" by over {MUCH:.0f} points more than the {effect.source} score."
-        )
-        claims.append(Conclusion("loses transfer", sets, text))
-    if unlearnt := tuple(change.layers or change.label for change in effect.complete if change.unlearnt):
-        text = (
-            f"Re-initialising {layer_names(unlearnt, 'or')} lowers the {effect.source} score itself by more than"
-            f" {4 * MUCH:.0f} points, so nothing can be concluded about transfer."
-        )
-        claims.append(Conclusion("loses source", unlearnt, text))
-    return claims if effect.depth is None else claims + _by_position(effect, effect.depth, hurting)
+    claims = [_loses_transfer(effect), _loses_source(effect)]
+    if effect.depth is not None:
+        by_layers = {change.layers: change for change in effect.complete}
+        worst = _worst_of_equal_sizes(by_layers, effect.depth)
+        claims += [_costs_most(change, compared) for change, compared in worst]
+        claims += [
+            _lowest_carry(by_layers, effect.depth, worst) or _lowest_spare(effect, by_layers, effect.depth),
+            _in_embeddings(effect, by_layers, effect.depth),
+        ]
+    return [claim for claim in claims if claim is not None]
 
 
-def _by_position(effect: Effect, depth: int, hurting: Sequence[Change]) -> list[Conclusion]:
-    """Claims about the lowest, the highest and all layers."""
-    claims: list[Conclusion] = []
-    by_layers = {change.layers: change for change in effect.complete}
-    bottoms = [by_layers[layers] for size in range(1, depth) if (layers := tuple(range(1, size + 1))) in by_layers]
-    carried: Conclusion | None = None
+ByLayers = Mapping[tuple[int, ...], Change]
+"""Re-initialised layers -> change of the scores, for sets of layers with the scores of all seeds."""
+
+
+def _loses_transfer(effect: Effect) -> Conclusion | None:
+    sets = tuple(change.layers or change.label for change in effect.complete if change.hurts)
+    if not sets:
+        return None
+    text = (
+        f"Re-initialising {layer_names(sets, 'or')} lowers the zero-shot score by more than {MUCH:.0f} points, and"
+        f" by over {MUCH:.0f} points more than the {effect.source} score."
+    )
+    return Conclusion("loses transfer", sets, text)
+
+
+def _loses_source(effect: Effect) -> Conclusion | None:
+    sets = tuple(change.layers or change.label for change in effect.complete if change.unlearnt)
+    if not sets:
+        return None
+    text = (
+        f"Re-initialising {layer_names(sets, 'or')} lowers the {effect.source} score itself by more than"
+        f" {4 * MUCH:.0f} points, so nothing can be concluded about transfer."
+    )
+    return Conclusion("loses source", sets, text)
+
+
+def _worst_of_equal_sizes(by_layers: ByLayers, depth: int) -> list[tuple[Change, list[Change]]]:
+    """For each number of adjacent layers: the set that costs most for certain, if any, and all that were compared."""
+    worst_of = []
     for size in range(1, depth):
         runs = [tuple(range(low, low + size)) for low in range(1, depth - size + 2)]
         compared = [by_layers[run] for run in runs if run in by_layers]
@@ -72,44 +89,70 @@ def _by_position(effect: Effect, depth: int, hurting: Sequence[Change]) -> list[
             continue
         worst = min(compared, key=lambda change: change.cross.mean)
         if worst.hurts and all(change is worst or (worst.cross - change.cross).below(0) for change in compared):
-            among = layer_names([change.layers for change in compared], "and")
-            text = f"Among {among}, re-initialising {format_layers(worst.layers)} lowers the zero-shot score most."
-            sets = (worst.layers, *(change.layers for change in compared if change is not worst))
-            claims.append(Conclusion("costs most", sets, text))
-            covers_all = {layer for change in compared for layer in change.layers} == set(range(1, depth + 1))
-            highest = [tuple(range(depth - n + 1, depth + 1)) for n in range(1, size + 1)]
-            highest_spared = all(by_layers[layers].spares for layers in highest if layers in by_layers)
-            lowest_hurt = all(bottom.hurts for bottom in bottoms if len(bottom.layers) >= size)
-            if carried is None and covers_all and worst.layers == runs[0] and highest_spared and lowest_hurt:
-                text = (
-                    f"Thus the lowest layers ({format_layers(runs[0])}) carry cross-lingual transfer here, and the"
-                    f" highest ({format_layers(runs[-1])}) can be re-initialised at a cost of less than {MUCH:.0f}"
-                    " points."
-                )
-                carried = Conclusion("lowest carry", (runs[0], runs[-1]), text)
-    spared = [
-        bottom
-        for bottom in bottoms
-        if not bottom.unlearnt and (bottom.spares or (bottom.cross - bottom.same).above(-MUCH))
-    ]
-    if carried:
-        claims.append(carried)
-    elif spared and len(spared) == len(bottoms):
-        sets = tuple(change.layers for change in spared)
-        text = (
-            f"Thus transfer does not depend on the lowest layers here: re-initialising {layer_names(sets, 'or')} lowers"
-            f" the zero-shot score by less than {MUCH:.0f} points, or by less than {MUCH:.0f} points more than the"
-            f" {effect.source} score."
-        )
-        claims.append(Conclusion("lowest spare", sets, text))
+            worst_of.append((worst, compared))
+    return worst_of
+
+
+def _costs_most(worst: Change, compared: Sequence[Change]) -> Conclusion:
+    among = layer_names([change.layers for change in compared], "and")
+    text = f"Among {among}, re-initialising {format_layers(worst.layers)} lowers the zero-shot score most."
+    return Conclusion(
+        "costs most", (worst.layers, *(change.layers for change in compared if change is not worst)), text
+    )
+
+
+def _lowest_carry(
+    by_layers: ByLayers, depth: int, worst_of: Sequence[tuple[Change, Sequence[Change]]]
+) -> Conclusion | None:
+    """The lowest layers cost most of sets that cover the encoder, larger ones cost much too, and the highest little."""
+    for worst, compared in worst_of:
+        size = len(worst.layers)
+        covers_all = {layer for change in compared for layer in change.layers} == set(range(1, depth + 1))
+        highest = [tuple(range(depth - n + 1, depth + 1)) for n in range(1, size + 1)]
+        highest_spared = all(by_layers[layers].spares for layers in highest if layers in by_layers)
+        lowest_hurt = all(change.hurts for change in _lowest(by_layers, depth) if len(change.layers) >= size)
+        if covers_all and worst.layers == tuple(range(1, size + 1)) and highest_spared and lowest_hurt:
+            text = (
+                f"Thus the lowest layers ({format_layers(worst.layers)}) carry cross-lingual transfer here, and the"
+                f" highest ({format_layers(highest[-1])}) can be re-initialised at a cost of less than {MUCH:.0f}"
+                " points."
+            )
+            return Conclusion("lowest carry", (worst.layers, highest[-1]), text)
+    return None
+
+
+def _lowest_spare(effect: Effect, by_layers: ByLayers, depth: int) -> Conclusion | None:
+    """Every set of the lowest layers can be re-initialised at little cost, or costs transfer little."""
+    lowest = _lowest(by_layers, depth)
+    if not lowest or not all(
+        not change.unlearnt and (change.spares or (change.cross - change.same).above(-MUCH)) for change in lowest
+    ):
+        return None
+    sets = tuple(change.layers for change in lowest)
+    text = (
+        f"Thus transfer does not depend on the lowest layers here: re-initialising {layer_names(sets, 'or')} lowers"
+        f" the zero-shot score by less than {MUCH:.0f} points, or by less than {MUCH:.0f} points more than the"
+        f" {effect.source} score."
+    )
+    return Conclusion("lowest spare", sets, text)
+
+
+def _in_embeddings(effect: Effect, by_layers: ByLayers, depth: int) -> Conclusion | None:
+    """All layers above the embeddings can be re-initialised, but not the embeddings with them."""
     every, scratch = by_layers.get(tuple(range(1, depth + 1))), by_layers.get(tuple(range(depth + 1)))
-    if every and scratch and every.spares and scratch.hurts and all(change is scratch for change in hurting):
-        text = (
-            f"Thus transfer rests on the embeddings here: all layers above them ({format_layers(every.layers)}) can be"
-            f" re-initialised at a cost of less than {MUCH:.0f} points."
-        )
-        claims.append(Conclusion("in embeddings", (every.layers,), text))
-    return claims
+    others_hurt = any(change.hurts for change in effect.complete if change is not scratch)
+    if every is None or scratch is None or not every.spares or not scratch.hurts or others_hurt:
+        return None
+    text = (
+        f"Thus transfer rests on the embeddings here: all layers above them ({format_layers(every.layers)}) can be"
+        f" re-initialised at a cost of less than {MUCH:.0f} points."
+    )
+    return Conclusion("in embeddings", (every.layers,), text)
+
+
+def _lowest(by_layers: ByLayers, depth: int) -> list[Change]:
+    """Changes where layers 1 to n are re-initialised, for each n below the depth."""
+    return [by_layers[layers] for n in range(1, depth) if (layers := tuple(range(1, n + 1))) in by_layers]
 
 
 def layer_names(sets: Sequence[LayerSet], conjunction: str) -> str:
