@@ -177,43 +177,51 @@ def layer_table(results: Results) -> "pandas.DataFrame":
     import pandas as pd
 
     results = _mappings_together(results)
-    kept = results.records.to_pylist()
-    if all(record["measure"] is None and record["layer"] is None for record in kept):
+    columns = results.columns
+    if all(measure is None and layer is None for measure, layer in columns.together("measure", "layer").values):
         raise RequestError("these results contain no similarities")
-    named = ("encoder", "task", "condition", "settings", "corpus")
-    # A table of untrained or otherwise changed encoders alone must say so.
-    changed = any(not condition_of(text).difference.is_reference for text in {record["condition"] for record in kept})
-    varying = [
-        name for name in named if (name == "condition" and changed) or len({record[name] for record in kept}) > 1
-    ]
-    pairs = {(r["source"], r["target"]) for r in kept}
-    kinds = [name for name in VARIANTS if len({(r["source"], r["target"], r[name]) for r in kept}) > len(pairs)]
-    varying += [name for name in kinds if name not in varying]
-    across = any(record["target_layer"] is not None for record in kept)
+    varying = _distinguishing(results)
+    pairs = columns.together("source", "target").values
+    between = "pair" if any(source is not None or target is None for source, target in pairs) else "label"
+    metric = ["metric"] if len(columns.coded("metric").values) > 1 else []
+    across = any(layer is not None for layer in columns.coded("target_layer").values)
+
     comparison = (*varying, "source", "target", "measure", "metric", "state")
     rows = (*comparison, *(["target_layer"] if across else []))
     table = cells(_between_layers_filled(results, comparison) if across else results, rows=rows, columns=("layer",))
-    several = len({record["metric"] for record in kept}) > 1
-    settings = [row[place] for place, name in enumerate(varying) if name == "settings" for row in table.rows]
+    keys = [dict(zip(rows, row, strict=True)) for row in table.rows]
+    settings = [key["settings"] for key in keys] if "settings" in varying else []
     apart = dict(zip(settings, settings_apart(settings), strict=True)) if settings else {}
 
-    def shown(name: str, value: str | None, state: str | None) -> str:
-        if name == "condition":
-            return "untrained" if state == "untrained" else condition_of(value).label
-        return apart[value] if name == "settings" else value or ""
+    def label(key: Mapping[str, Any], name: str) -> Any:
+        match name:
+            case "condition":
+                return "untrained" if key["state"] == "untrained" else condition_of(key[name]).label
+            case "settings":
+                return apart[key[name]]
+            case "pair" | "label":
+                return "-".join(filter(None, (key["source"], key["target"])))
+            case "target layer":
+                return "same" if key["target_layer"] is None else key["target_layer"]
+            case _:
+                return key[name] or ""
 
-    index, values = [], []
-    for row in table.rows:
-        *distinguishing, source, target, measure, metric, state = row[:-1] if across else row
-        distinguishing = [shown(name, value, state) for name, value in zip(varying, distinguishing, strict=True)]
-        pair = "-".join(filter(None, (source, target)))
-        target_layer = ["same" if row[-1] is None else row[-1]] if across else []
-        index.append((*distinguishing, pair, measure or "", *([metric] if several else []), *target_layer))
-        values.append([table.get(row, layer).mean for layer in table.columns])
-    between = "pair" if any(source is not None or target is None for source, target in pairs) else "label"
-    names = [*varying, between, "measure", *(["metric"] if several else []), *(["target layer"] if across else [])]
+    names = [*varying, between, "measure", *metric, *(["target layer"] if across else [])]
+    index = pd.MultiIndex.from_tuples([[label(key, name) for name in names] for key in keys], names=names)
     heads = ["value" if layer is None else layer for layer in table.columns]
-    return pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index, names=names), columns=heads, dtype=float)
+    values = [[table.get(row, layer).mean for layer in table.columns] for row in table.rows]
+    return pd.DataFrame(values, index=index, columns=heads, dtype=float)
+
+
+def _distinguishing(results: Results) -> list[str]:
+    """Columns that tell rows of a pair and measure apart; the condition also where all encoders are changed alike."""
+    columns = results.columns
+    changed = any(not condition_of(text).difference.is_reference for text in columns.coded("condition").values)
+    named = ("encoder", "task", "condition", "settings", "corpus")
+    varying = [name for name in named if (name == "condition" and changed) or len(columns.coded(name).values) > 1]
+    pairs = columns.together("source", "target").values
+    kinds = [name for name in VARIANTS if len(columns.together("source", "target", name).values) > len(pairs)]
+    return [*varying, *(name for name in kinds if name not in varying)]
 
 
 def _mappings_together(results: Results) -> Results:
