@@ -127,7 +127,7 @@ def command(
             "words": evidence.coverage.words,
             "unknown %": evidence.coverage.unknown,
             "broken %": evidence.coverage.broken,
-            "subwords a word": evidence.coverage.fertility,
+            "subwords per word": evidence.coverage.fertility,
         }
         for scheme, evidence in advice.evidence.items()
     }

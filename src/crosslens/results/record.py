@@ -68,7 +68,7 @@ class Record:
         recipe: the named recipe.
         settings: what differs from that, ``name=value`` with blanks between; of a similarity or a probe, its settings.
         length_ratio: of parallel text, the target's words over the source's; None where words have no spaces between.
-        fertility: of parallel text or an overlap, the target's subwords a word; None as ``length_ratio`` is.
+        fertility: of parallel text or an overlap, the target's subwords per word; None as ``length_ratio`` is.
         target_layer: layer of the target language, where it is another one than ``layer`` or belongs to an encoder of
             another depth; None: the same.
         signature: the scoring rule.
