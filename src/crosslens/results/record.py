@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from crosslens.encoders.condition import REFERENCE, Condition, is_condition
-from crosslens.errors import DataError, RequestError, suggest
+from crosslens.errors import DataError, RequestError, suggest, suggest_beside
 from crosslens.files import is_refusal, write_bytes
 from crosslens.results.record_rows import Coded, Columns, divided
 
@@ -561,7 +561,8 @@ def read_results(path: str | Path, *, encoded: bool = False) -> Results:
     """
     path = Path(path)
     if not path.is_file():
-        raise DataError("no such results file", file=str(path))
+        hint = suggest_beside(path, otherwise="check the path")
+        raise DataError("no such results file", file=str(path), hint=hint)
     try:
         if path.suffix == ".csv":
             # pandas writes a column of integers that lacks some as 1.0.
