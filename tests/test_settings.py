@@ -115,3 +115,9 @@ def test_files_that_would_fill_the_memory_are_refused_at_once(tmp_path, text, wo
     (tmp_path / "s.yaml").write_text(text)
     with pytest.raises(RequestError, match=words):
         read_settings(tmp_path / "s.yaml", Adaptation)
+
+
+def test_a_settings_file_with_a_nearly_equal_name_is_suggested(tmp_path):
+    (tmp_path / "pretrain.yaml").write_text("size: 1\n")
+    with pytest.raises(RequestError, match=r"did you mean 'pretrain\.yaml'\?"):
+        read_settings(tmp_path / "pretrian.yaml", Adaptation)

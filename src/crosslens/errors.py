@@ -16,6 +16,7 @@ import difflib
 import sys
 import warnings
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class CrosslensError(Exception):
@@ -117,3 +118,9 @@ def suggest(wrong: str, known: Iterable[str], *, otherwise: str | None = None) -
     if otherwise is not None:
         return otherwise
     return "known: " + ", ".join(names[:20]) + (", …" if len(names) > 20 else "") if names else "none is known"
+
+
+def suggest_beside(path: str | Path, *, otherwise: str) -> str:
+    """Suggest the files and folders beside a missing one whose names are closest to its name."""
+    path = Path(path)
+    return suggest(path.name, (entry.name for entry in path.parent.glob("*")), otherwise=otherwise)

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from itertools import chain, count
 from pathlib import Path
 
-from crosslens.errors import RequestError, WorkError, suggest
+from crosslens.errors import RequestError, WorkError
 
 try:
     import fcntl
@@ -109,12 +109,6 @@ def refuse_inside(path: str | Path | None, out: str | Path | None, *, what: str)
             f"{what}: {path} and --out {out} are the same folder, or one is inside the other",
             hint=f"choose another folder for {what}",
         )
-
-
-def suggest_beside(path: str | Path, *, otherwise: str) -> str:
-    """Suggest the files and folders beside a missing one whose names are closest to its name."""
-    path = Path(path)
-    return suggest(path.name, (entry.name for entry in path.parent.glob("*")), otherwise=otherwise)
 
 
 def refuse_unwritable(folder: Path) -> None:

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import RequestError, suggest, suggest_beside
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
@@ -139,7 +139,8 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
     try:
         document = yaml.load(file.read_text("utf-8"))
     except FileNotFoundError:
-        raise RequestError(f"there is no settings file {path}") from None
+        hint = suggest_beside(path, otherwise="check the path")
+        raise RequestError(f"there is no settings file {path}", hint=hint) from None
     except (IsADirectoryError, UnicodeDecodeError) as error:
         raise RequestError(f"{path} is not a settings file: {error}") from None
     except MarkedYAMLError as error:

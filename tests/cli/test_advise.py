@@ -35,7 +35,7 @@ def test_advise_prints_evidence_expectation_and_error(run, folder, tiny_bert, tr
         "wo: coverage of fr.txt",
         "Latin 100 %",
         "unknown %",
-        "subwords a word",
+        "subwords per word",
         "shared %",
         "confident %",
         "agreed %",

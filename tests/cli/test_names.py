@@ -1,6 +1,7 @@
 """Names on the command line: encoders of laboratories, and what the shell completes."""
 
 import click
+import pytest
 from click.testing import CliRunner
 
 import crosslens as xl
@@ -31,3 +32,21 @@ def test_completion_knows_laboratories_and_folders():
     completed = [item.value for item in ENCODER.shell_complete(context, click.Argument(["encoder"]), "lab:n")]
     assert completed == ["lab:no-anchors"]
     assert [item.type for item in ENCODER.shell_complete(context, click.Argument(["encoder"]), "enc")] == ["file"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["finetune", "pos", "lab:good", "--test", "lab/src"],  # no --train
+        ["encoders", "show", "lab:good", "and", "more"],
+        ["align", "sentences", "lab:good", "--against", "lab:good"],
+    ],
+)
+def test_an_incomplete_request_is_refused_before_an_encoder_is_pretrained(words, monkeypatch):
+    def pretrained(*given, **named):
+        raise AssertionError("pretrained")
+
+    monkeypatch.setattr(lab_encoder, "pretrained_laboratory", pretrained)
+    refused = CliRunner().invoke(cli, words)
+    assert refused.exit_code == 2, refused.output
+    assert "Missing option" in refused.stderr or "unexpected extra" in refused.stderr

@@ -108,3 +108,12 @@ def test_an_encoder_that_cannot_be_had_is_refused_with_the_way_to_another(run, f
     status, _, error = run("plan", file, "--out", "runs", "--set", "encoder=no/such")
     assert (status, "encoder 'no/such' not found" in error, "--set encoder=FOLDER" in error) == (2, True, True), error
     assert "encoders get e5-small" in error  # what is known of the encoder itself is kept
+
+
+def test_a_refused_plan_or_run_leaves_no_folder_and_keeps_one_that_was_there(run, file, incomplete, tmp_path):
+    (tmp_path / "mine").mkdir()
+    for words in (("plan", incomplete), ("run", incomplete), ("run", file, "--only", "abc")):
+        for out in ("new/runs", "mine"):
+            assert run(*words, "--out", out)[0] == 2
+    assert not (tmp_path / "new").exists()
+    assert not any((tmp_path / "mine").iterdir())

@@ -200,6 +200,9 @@ def test_a_file_that_is_replaced_meanwhile_is_read_whole(tmp_path):
 def test_files_that_are_no_results(tmp_path):
     with pytest.raises(DataError, match="no such results file"):
         read_results(tmp_path / "x.csv")
+    (tmp_path / "pos-1-2").mkdir()
+    with pytest.raises(DataError, match=r"did you mean 'pos-1-2'\?"):
+        read_results(tmp_path / "pos-1_2")
     for name, content in (
         ("a.csv", "a,b\n1,2\n"),
         ("b.csv", ""),

@@ -113,3 +113,10 @@ def test_automatic_precision_is_one_that_the_encoder_can_be_computed_in(treebank
             device="cpu",
         )
         assert {record.condition for record in results} == {expected}
+
+
+@pytest.mark.parametrize("name", ["fp16", 16])
+def test_an_unknown_precision_is_refused_with_all_that_there_are(name):
+    with pytest.raises(RequestError, match=f"unknown precision {name!r}") as refused:
+        finetune_and_evaluate("bilstm", "pos", train="lab/src", tests="lab/src", condition={"precision": name})
+    assert all(known in str(refused.value.hint) for known in ("auto", "bfloat16", "float32"))

@@ -1,8 +1,11 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crosslens.digests import stream_seed
 from crosslens.errors import RequestError
 from crosslens.scores import accuracy, bootstrap_interval
 
@@ -71,3 +74,18 @@ def test_the_interval_covers_the_truth_about_95_times_in_100():
 def test_the_same_counts_have_the_same_interval():
     counts = np.arange(1, 50), np.arange(1, 50) + 3
     assert bootstrap_interval(*counts) == bootstrap_interval(*counts)
+
+
+def test_many_sentences_are_resampled_in_parts_with_the_same_numbers():
+    sentences, resamples = 30_001, 300
+    words = np.random.default_rng(1).integers(1, 30, sentences)
+    right = np.random.default_rng(2).binomial(words, 0.8)
+    shares = np.full(sentences, 1 / sentences)
+    draws = np.random.default_rng(stream_seed(0, "bootstrap")).multinomial(sentences, shares, resamples)
+    expected = np.quantile(100.0 * (draws @ right) / (draws @ words), [0.025, 0.975])
+    tracemalloc.start()
+    interval = bootstrap_interval(right, words, resamples=resamples)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert interval == tuple(expected)
+    assert peak < 0.8 * draws.nbytes

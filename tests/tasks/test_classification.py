@@ -147,7 +147,7 @@ def test_one_class_only_is_refused(encoder):
 
 
 def test_a_treebank_is_no_text(encoder, toy):
-    with pytest.raises(DataError, match="consists of sentences of words, but running text is needed"):
+    with pytest.raises(DataError, match=r"sentences of words, but running text is needed \(give texts"):
         finetune(encoder, "document", train=toy(), recipe=Recipe(select="last", epochs=1))
     with pytest.raises(DataError, match="is running text, but sentences of words are needed"):
         finetune(encoder, "pos", train=toy(task="nli"), recipe=Recipe(select="last", epochs=1))

@@ -81,6 +81,6 @@ def test_features_stand_in_the_order_of_their_names(encoder):
     named = dict(zip(FEATURES, evidence.features("en"), strict=True))
     pieces = [encoder.tokenizer.tokenize(word) for sentence in text.sentences for word in sentence.words]
     assert named["fertility"] == pytest.approx(np.mean([len(each) for each in pieces]))
-    assert named["characters a piece"] == pytest.approx(evidence.coverage.characters)
-    assert named["fertility"] != named["characters a piece"]
+    assert named["characters per subword"] == pytest.approx(evidence.coverage.characters)
+    assert named["fertility"] != named["characters per subword"]
     assert named["overlap with the source %"] == evidence.overlap["en"]

@@ -67,6 +67,15 @@ def test_rules_are_written_and_read(tmp_path):
     assert read_rule(tmp_path / "complete.csv").provenance == complete.provenance
 
 
+def test_a_rule_with_the_former_name_of_a_column_is_read(tmp_path):
+    rule = made_up()
+    write_rule(rule, tmp_path / "now.csv")
+    text = (tmp_path / "now.csv").read_text("utf-8")
+    (tmp_path / "before.csv").write_text(text.replace("characters per subword", "characters a piece"), "utf-8")
+    assert "a piece" in (tmp_path / "before.csv").read_text("utf-8")
+    assert read_rule(tmp_path / "before.csv").measured == read_rule(tmp_path / "now.csv").measured
+
+
 def test_a_rule_that_a_spreadsheet_saved_is_the_same_rule(tmp_path):
     write_rule(read_rule(), tmp_path / "rule.csv")
     text = (tmp_path / "rule.csv").read_text("utf-8")

@@ -47,22 +47,9 @@ class Names(click.ParamType):
 
 
 class EncoderName(click.ParamType):
-    """Hub name or folder of an encoder; ``lab:good`` is replaced by the folder of the laboratory's encoder."""
+    """Hub name or folder of an encoder, or ``lab:good`` for that of a laboratory (`EncoderCommand`)."""
 
     name = "text"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Pretrain the encoder of a laboratory unless it is in the cache."""
-        kind, _, preset = value.partition(":")
-        if kind != "lab" or (ctx is not None and ctx.resilient_parsing):
-            return value
-        from crosslens.cli._display import progress
-        from crosslens.lab.presets import find_laboratory
-        from crosslens.mlm.lab_encoder import pretrained_laboratory
-
-        laboratory = find_laboratory(preset)
-        with progress() as bar:
-            return str(pretrained_laboratory(laboratory, progress=bar))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete folders, and the names of laboratories."""
@@ -74,6 +61,32 @@ class EncoderName(click.ParamType):
 
 
 ENCODER = EncoderName()
+
+
+def encoder_folder(name: str) -> str:
+    """Replace ``lab:good`` by the folder of the laboratory's encoder, which is pretrained unless it is in the cache."""
+    kind, _, preset = name.partition(":")
+    if kind != "lab":
+        return name
+    from crosslens.cli._display import progress
+    from crosslens.lab.presets import find_laboratory
+    from crosslens.mlm.lab_encoder import pretrained_laboratory
+
+    laboratory = find_laboratory(preset)
+    with progress() as bar:
+        return str(pretrained_laboratory(laboratory, progress=bar))
+
+
+class EncoderCommand(click.Command):
+    """Command with encoders, whose names become folders once all arguments and options are valid."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Replace the names of encoders, and run the command."""
+        for parameter in self.params:
+            name = ctx.params.get(parameter.name or "")
+            if parameter.type is ENCODER and name is not None:
+                ctx.params[parameter.name] = encoder_folder(name)
+        return super().invoke(ctx)
 
 
 TASK = Names("crosslens.tasks:TASKS")

@@ -2,7 +2,7 @@
 
 import click
 
-from crosslens.cli._names import ENCODER
+from crosslens.cli._names import ENCODER, EncoderCommand
 from crosslens.cli._options import (
     data_option,
     device_option,
@@ -14,7 +14,7 @@ from crosslens.cli._options import (
 from crosslens.errors import RequestError
 
 
-@click.command("adapt")
+@click.command("adapt", cls=EncoderCommand)
 @click.argument("encoder", type=ENCODER)
 @click.option(
     "--text",

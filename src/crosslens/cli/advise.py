@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crosslens.cli._names import ENCODER
+from crosslens.cli._names import ENCODER, EncoderCommand
 from crosslens.cli._options import data_option, device_option, json_option, split_names
 from crosslens.errors import RequestError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from crosslens.data.corpus import Corpus
 
 
-@click.command("advise")
+@click.command("advise", cls=EncoderCommand)
 @click.argument("language")
 @click.option(
     "--text", required=True, metavar="TEXT", help="Raw text or a treebank of the language: FILE, raw/wol, ud/wo_wtb."
@@ -127,7 +127,7 @@ def command(
             "words": evidence.coverage.words,
             "unknown %": evidence.coverage.unknown,
             "broken %": evidence.coverage.broken,
-            "subwords a word": evidence.coverage.fertility,
+            "subwords per word": evidence.coverage.fertility,
         }
         for scheme, evidence in advice.evidence.items()
     }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from crosslens.cli._links import links as links_command
-from crosslens.cli._names import CORPORA, CORPUS, ENCODER, RECIPE, TASK
+from crosslens.cli._names import CORPORA, CORPUS, ENCODER, RECIPE, TASK, EncoderCommand
 from crosslens.cli._options import (
     choice_option,
     read_settings,
@@ -69,7 +69,7 @@ def command() -> None:
 command.add_command(links_command)
 
 
-@command.command("words")
+@command.command("words", cls=EncoderCommand)
 @click.argument("encoder", type=ENCODER)
 @against_option
 @pair_option
@@ -182,7 +182,7 @@ def words(
     )
 
 
-@command.command("sentences")
+@command.command("sentences", cls=EncoderCommand)
 @click.argument("encoder", type=ENCODER)
 @against_option
 @pair_option
@@ -270,7 +270,7 @@ def sentences(
     )
 
 
-@command.command("transfer")
+@command.command("transfer", cls=EncoderCommand)
 @click.argument("task", type=TASK)
 @click.argument("encoder", type=ENCODER)
 @against_option

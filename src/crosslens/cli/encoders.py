@@ -5,7 +5,7 @@ from typing import Literal
 
 import click
 
-from crosslens.cli._names import ENCODER
+from crosslens.cli._names import ENCODER, EncoderCommand
 from crosslens.cli._options import device_option, out_option
 from crosslens.errors import RequestError, suggest
 
@@ -63,7 +63,7 @@ def get(name: str, trim_to: tuple[str, ...], characters: Literal["all", "seen"],
     say(f"{out}: multilingual-e5-small, {sizes['pieces']:,} subwords, {sizes['weights']:,} weights")
 
 
-@command.command("show")
+@command.command("show", cls=EncoderCommand)
 @click.argument("encoder", type=ENCODER)
 @click.option("--addresses", is_flag=True, help="List the addresses for --intervene: layers, heads, neurons.")
 @device_option

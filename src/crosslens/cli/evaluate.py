@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosslens.cli._interventions import precision_option
-from crosslens.cli._names import ENCODER
+from crosslens.cli._names import encoder_folder
 from crosslens.cli._options import (
     SEED,
     data_option,
@@ -82,7 +82,7 @@ def command(
     parsed = [_from_folders(parse_intervention(text)) for text in interventions]
     computing = in_precision(load_model(model, device=device), precision)
     needed = any(isinstance(part, Revert | Add) for condition in parsed for part in condition.interventions)
-    pretrained = ENCODER.convert(computing.encoder.name, None, None) if needed else None  # lab:good is not a folder
+    pretrained = encoder_folder(computing.encoder.name) if needed else None  # lab:good is not a folder
     loaded = intervene(computing, *parsed, seed=seed, pretrained=pretrained, data=data)
     task = loaded.task
     tests = load_tests(test, data=data, format=task.format)
@@ -107,4 +107,4 @@ def _from_folders(condition: "Condition") -> "Condition":
     part = condition.find(FromOther)
     if part is None:
         return condition
-    return condition.of((part.model_copy(update={"other": ENCODER.convert(part.other, None, None)}),))
+    return condition.of((part.model_copy(update={"other": encoder_folder(part.other)}),))

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import click
 
 from crosslens.cli._interventions import intervention_options
-from crosslens.cli._names import CORPUS, ENCODER, RECIPE, TASK
+from crosslens.cli._names import CORPUS, ENCODER, RECIPE, TASK, EncoderCommand
 from crosslens.cli._options import (
     data_option,
     device_option,
@@ -23,7 +23,7 @@ from crosslens.cli._options import (
 from crosslens.encoders.interventions import INTERVENTIONS
 
 
-@click.command("finetune")
+@click.command("finetune", cls=EncoderCommand)
 @click.argument("task", type=TASK)
 @click.argument("encoder", type=ENCODER)
 @click.option(

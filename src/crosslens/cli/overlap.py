@@ -2,11 +2,11 @@
 
 import click
 
-from crosslens.cli._names import CORPUS, ENCODER
+from crosslens.cli._names import CORPUS, ENCODER, EncoderCommand
 from crosslens.cli._options import data_option, json_option, out_option, test_option
 
 
-@click.command("overlap")
+@click.command("overlap", cls=EncoderCommand)
 @click.argument("encoder", type=ENCODER)
 @click.option(
     "--train", required=True, type=CORPUS, metavar="CORPUS", help="Training data of the source language: ud/en_ewt."

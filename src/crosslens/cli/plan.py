@@ -57,7 +57,7 @@ def command(
 
     store = Store(out)
     try:
-        with progress() as bar:
+        with store.removed_if_refused(), progress() as bar:
             planned = plan(chosen, store, corpora=Corpora(data), skip_missing=skip_missing, progress=bar)
     except MissingCorpora as error:
         if as_json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from crosslens.cli._interventions import reading_options
-from crosslens.cli._names import CORPUS, ENCODER, PROBE
+from crosslens.cli._names import CORPUS, ENCODER, PROBE, EncoderCommand
 from crosslens.cli._options import (
     choice_option,
     last_layer_option,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crosslens.encoders.options import LastLayer
 
 
-@click.command("probe")
+@click.command("probe", cls=EncoderCommand)
 @click.argument("probe", type=PROBE)
 @click.argument("encoder", type=ENCODER)
 @click.option(

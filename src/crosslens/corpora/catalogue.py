@@ -39,8 +39,7 @@ from crosslens.data.objects import corpus_of, has_columns
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.digests import stream_seed
-from crosslens.errors import DataError, RequestError, suggest, warn
-from crosslens.files import suggest_beside
+from crosslens.errors import DataError, RequestError, suggest, suggest_beside, warn
 from crosslens.formatting import counted
 from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory
 from crosslens.lab.presets import find_laboratory

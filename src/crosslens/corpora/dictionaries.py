@@ -10,8 +10,7 @@ from pathlib import Path
 
 from crosslens.corpora.catalogue import LAB, absent, find_lab, roots
 from crosslens.data.dictionary import Dictionary, of_words, read
-from crosslens.errors import DataError
-from crosslens.files import suggest_beside
+from crosslens.errors import DataError, suggest_beside
 
 MUSE = {"train": ".0-5000", "test": ".5000-6500", None: ""}
 """Split -> infix of its file name."""

@@ -98,7 +98,10 @@ class Corpus(Sequence[Item]):
             DataError: if the corpus consists of sentences of words.
         """
         if not all(isinstance(item, Text) for item in self.items):
-            raise DataError(f"{self.name} consists of sentences of words, but running text is needed")
+            raise DataError(
+                f"{self.name} consists of sentences of words, but running text is needed",
+                hint="give texts, such as a .txt or .tsv file, sib200/eng_Latn or xnli/en",
+            )
         return self.items  # pyright: ignore[reportReturnType]
 
     @cached_property

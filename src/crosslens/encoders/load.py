@@ -36,8 +36,8 @@ from crosslens.encoders.models.language_specific import RoutedBertModel
 from crosslens.encoders.models.quantize import Quantize
 from crosslens.encoders.options import Precision
 from crosslens.environment import offline
-from crosslens.errors import EncoderError, RequestError
-from crosslens.files import new_folder, suggest_beside
+from crosslens.errors import EncoderError, RequestError, suggest_beside
+from crosslens.files import new_folder
 
 TOKENIZERS = "tokenizers"
 """Subfolder of language-specific tokenizers."""

@@ -90,7 +90,7 @@ def find_precision(name: Precision | Literal["auto"], device: torch.device, *, f
         return "bfloat16" if has_fast_bfloat16(device) and family not in ONLY_IN_FLOAT32 else "float32"
     if name not in get_args(Precision):
         known = [*get_args(Precision), "auto"]
-        raise RequestError(f"unknown precision {name!r}", hint=suggest(name, known))
+        raise RequestError(f"unknown precision {name!r}", hint=suggest(str(name), known))
     return name
 
 

@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from crosslens.encoders.condition import REFERENCE, Condition, is_condition
-from crosslens.errors import DataError, RequestError, suggest
+from crosslens.errors import DataError, RequestError, suggest, suggest_beside
 from crosslens.files import is_refusal, write_bytes
 from crosslens.results.record_rows import Coded, Columns, divided
 
@@ -68,7 +68,7 @@ class Record:
         recipe: the named recipe.
         settings: what differs from that, ``name=value`` with blanks between; of a similarity or a probe, its settings.
         length_ratio: of parallel text, the target's words over the source's; None where words have no spaces between.
-        fertility: of parallel text or an overlap, the target's subwords a word; None as ``length_ratio`` is.
+        fertility: of parallel text or an overlap, the target's subwords per word; None as ``length_ratio`` is.
         target_layer: layer of the target language, where it is another one than ``layer`` or belongs to an encoder of
             another depth; None: the same.
         signature: the scoring rule.
@@ -561,7 +561,8 @@ def read_results(path: str | Path, *, encoded: bool = False) -> Results:
     """
     path = Path(path)
     if not path.is_file():
-        raise DataError("no such results file", file=str(path))
+        hint = suggest_beside(path, otherwise="check the path")
+        raise DataError("no such results file", file=str(path), hint=hint)
     try:
         if path.suffix == ".csv":
             # pandas writes a column of integers that lacks some as 1.0.

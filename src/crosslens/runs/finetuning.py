@@ -160,9 +160,10 @@ def finetune_and_evaluate(
             refuse_existing(folder, what=name)
     refuse_inside(predictions, out, what="--predictions")
     fresh = str(encoder) == BILSTM and not Path(encoder).exists()
-    if isinstance(condition, Mapping) and condition.get("precision") == "auto":
-        family = None if fresh else check_encoder(encoder)
-        condition = {**condition, "precision": find_precision("auto", find_device(device), family=family)}
+    precision = condition.get("precision") if isinstance(condition, Mapping) else None
+    if isinstance(condition, Mapping) and precision is not None:
+        family = check_encoder(encoder) if precision == "auto" and not fresh else None
+        condition = {**condition, "precision": find_precision(precision, find_device(device), family=family)}
     parsed = Condition.read(condition).require_before_training()
     if vectors is not None and not fresh:
         raise RequestError("--vectors applies only to ENCODER bilstm; pretrained encoders have their own embeddings")

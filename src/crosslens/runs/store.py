@@ -24,7 +24,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from crosslens.errors import DataError, RequestError, StoreError
+from crosslens.errors import CrosslensError, DataError, RequestError, StoreError
 from crosslens.files import is_locked, lock_reason, new_folder, refuse_unwritable, remove_abandoned, write_text
 from crosslens.results.record import Results, concatenated, mean_of_runs, read_results
 from crosslens.runs.counts import COUNTS, Counts, mean_counts, read_counts, write_counts
@@ -64,8 +64,24 @@ class Store:
                 raise RequestError(f"{folder} is a file, not a store of runs")
             if self.folder.is_dir() and any(self.folder.iterdir()) and not (self.folder / "runs").is_dir():
                 raise RequestError(f"{folder} is not empty and is not a store of runs", hint="choose another folder")
-            for name in ("runs", "failed", "claims", "tmp", "studies"):
-                (self.folder / name).mkdir(parents=True, exist_ok=True)
+            parts = [self.folder / name for name in ("runs", "failed", "tmp", "studies", "claims")]
+            self._made = [part for part in (*reversed(self.folder.parents), self.folder, *parts) if not part.exists()]
+            for part in parts:
+                part.mkdir(parents=True, exist_ok=True)
+
+    @contextmanager
+    def removed_if_refused(self) -> Iterator[None]:
+        """Remove the folders that were made for this store, if the block refuses a request before anything is in them.
+
+        The claims are the first to go, so that a store where another process works stays.
+        """
+        try:
+            yield
+        except CrosslensError:
+            with suppress(OSError):
+                for part in reversed(self._made):
+                    part.rmdir()
+            raise
 
     def path(self, run: str) -> Path:
         """Folder of a finished run."""

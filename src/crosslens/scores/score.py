@@ -82,9 +82,9 @@ def bootstrap_interval(
     if np.count_nonzero(denominator) < 2:
         return None
     weights = _weights(len(denominator), resamples)
-    totals = weights @ denominator
+    totals = _sums(weights, denominator)
     defined = totals > 0
-    ratios = 100.0 * (weights @ numerator)[defined] / totals[defined]
+    ratios = 100.0 * _sums(weights, numerator)[defined] / totals[defined]
     low, high = np.quantile(ratios, [0.025, 0.975])
     return float(low), float(high)
 
@@ -93,6 +93,18 @@ def bootstrap_interval(
 def _weights(sentences: int, resamples: int) -> np.ndarray:
     """How often each sentence is drawn, ``(resamples, sentences)``, so that one matrix product computes all samples."""
     generator = np.random.default_rng(stream_seed(0, "bootstrap"))
-    weights = generator.multinomial(sentences, np.full(sentences, 1 / sentences), size=resamples)
+    weights = np.empty((resamples, sentences), np.uint8)  # more draws of one sentence are as good as impossible
+    for some in _parts(weights):
+        some[:] = generator.multinomial(sentences, np.full(sentences, 1 / sentences), size=len(some))
     weights.flags.writeable = False
     return weights
+
+
+def _sums(weights: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([some.astype(np.int64) @ counts for some in _parts(weights)])
+
+
+def _parts(weights: np.ndarray) -> list[np.ndarray]:
+    """The rows in parts of at most 32 MiB as 64-bit numbers, or of one row."""
+    rows = max(1, 2**22 // weights.shape[1])
+    return [weights[first : first + rows] for first in range(0, len(weights), rows)]

@@ -17,7 +17,7 @@ from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import PATIENCE, Context, Outcome, steps_reported
 from crosslens.runs.executors import find_executor
 from crosslens.runs.run import Asked, ModelRun
-from crosslens.runs.store import Store
+from crosslens.runs.store import Store, is_store
 from crosslens.studies.plan import Plan, plan, unfinished
 from crosslens.studies.study import Study, read_study
 from crosslens.studies.summary import summarise
@@ -93,8 +93,8 @@ def run_study(
     if not isinstance(study, Study):
         study = read_study(study)
     chosen = find_executor(executor, workers=workers, options=options)
+    known, first = is_store(folder), None
     store, corpora = Store(folder), Corpora(data)
-    store.refuse_without_locks()
     listener = listening(progress)
     context = Context(str(folder), data, device, "models" in study.keep, command, time.time())
     outcomes: dict[str, Outcome] = {}
@@ -106,23 +106,22 @@ def run_study(
         if ended is not None:
             ended(outcome)
 
+    def make_plan(progress: Listener = None) -> Plan:
+        planned = plan(study, store, corpora=corpora, cache=cache, skip_missing=skip_missing, progress=progress)
+        if only is not None and only not in {asked.run.id for asked in planned.runs}:
+            raise RequestError(f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them")
+        return planned
+
+    if not known:  # a refusal writes nothing
+        with store.removed_if_refused():
+            first = make_plan(listener)
+    store.refuse_without_locks()
     # `crosslens status` sees the claim. A further process on the same study works without it.
     with store.claim(f"{study.name}.study", patience=PATIENCE):
+        planned = first or make_plan(listener)
+        if began is not None:
+            began(planned)
         while True:
-            planned = plan(
-                study,
-                store,
-                corpora=corpora,
-                cache=cache,
-                skip_missing=skip_missing,
-                progress=None if outcomes else listener,
-            )
-            if began is not None and not outcomes:
-                began(planned)
-            if only is not None and only not in {asked.run.id for asked in planned.runs}:
-                raise RequestError(
-                    f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them"
-                )
             _keep(store, planned)
             unsuccessful = {run for run, outcome in outcomes.items() if outcome.state != "done"}
             # A failed run is not retried; a finished one may be asked more, once a search has chosen its settings.
@@ -138,6 +137,7 @@ def run_study(
             if stopped:
                 planned = replace(planned, left=unfinished(store, planned.asked, models=context.keep_models))
                 break
+            planned = make_plan()
         if not planned.left:
             store.tidy(asked.run.id for asked in planned.asked)
             listener.report("writing results", 0)

@@ -30,8 +30,8 @@ from crosslens.encoders.load import DESCRIPTION, load_encoder, quiet, save_token
 from crosslens.encoders.models.held_weights import without_int8
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
 from crosslens.environment import offline
-from crosslens.errors import EncoderError, RequestError
-from crosslens.files import is_refusal, new_folder, suggest_beside
+from crosslens.errors import EncoderError, RequestError, suggest_beside
+from crosslens.files import is_refusal, new_folder
 from crosslens.tasks import Task, find_task
 from crosslens.tasks.heads.linear import LinearHead
 from crosslens.tasks.tagging import Tagging

@@ -70,7 +70,7 @@ class Evidence:
 
 FEATURES = (
     "fertility",
-    "characters a piece",
+    "characters per subword",
     "overlap with the source %",
     "confident words %",
     "agreement of probes %",

@@ -316,6 +316,8 @@ class _Ridge:
 
 
 COLUMNS = ("language", "corpus", "source", "score", "adapted", *FEATURES)
+FORMER_NAMES = {"characters a piece": "characters per subword"}
+"""Former name of a column, which files of rules may have -> its name."""
 
 
 def read_rule(path: str | Path | None = None) -> Rule:
@@ -331,7 +333,8 @@ def read_rule(path: str | Path | None = None) -> Rule:
     provenance = Provenance(**{name: value for name, value in header.items() if name in known})
     numbers = [number for number, line in enumerate(lines, start=1) if not line.startswith("# ")]
     rows = csv.DictReader(lines[number - 1] for number in numbers)
-    if rows.fieldnames is None or tuple(rows.fieldnames) != COLUMNS:
+    rows.fieldnames = [FORMER_NAMES.get(name, name) for name in rows.fieldnames or ()]
+    if tuple(rows.fieldnames) != COLUMNS:
         raise DataError("wrong columns for measured transfer", file=str(file), hint=f"expected {', '.join(COLUMNS)}")
     measured = []
     for row in rows:

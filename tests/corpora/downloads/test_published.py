@@ -41,6 +41,9 @@ def test_muse(server, tmp_path):
     assert len(load_dictionary("muse/fr-en", data=tmp_path)) == 3
     with pytest.raises(RequestError, match="no data in language 'fr-ru'"):
         get("muse", tmp_path, languages=["fr-ru"], url=server.url)
+    for name in ("xx", "en"):  # there is no English with English
+        with pytest.raises(RequestError, match=f"no data in language {name!r}"):
+            get("muse", tmp_path, languages=["fr", name], url=server.url)
 
 
 def test_tatoeba(server, tmp_path):

@@ -55,7 +55,9 @@ def _muse(languages: Sequence[str] | None) -> Files:
     pairs += [f"{source}-{target}" for source in MUSE_EUROPEAN for target in MUSE_EUROPEAN if source != target]
     asked = None
     if languages is not None:
-        asked = [pair for name in languages for pair in ([name] if "-" in name else [f"en-{name}", f"{name}-en"])]
+        alone = choose([name for name in languages if "-" not in name], MUSE_LANGUAGES)
+        asked = [name for name in languages if "-" in name]
+        asked += [pair for name in alone for pair in (f"en-{name}", f"{name}-en")]
     return {f"{pair}{infix}.txt": None for pair in choose(asked, pairs) for infix in ("", ".0-5000", ".5000-6500")}
 
 

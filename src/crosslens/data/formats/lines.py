@@ -6,8 +6,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from crosslens.errors import DataError
-from crosslens.files import suggest_beside
+from crosslens.errors import DataError, suggest_beside
 
 BYTE_ORDER_MARK = "\ufeff"
 _GZIP = b"\x1f\x8b"
