@@ -414,7 +414,8 @@ def with_target_layers(results: Results) -> Results:
 
 def pick_one(axis: str) -> str:
     """The hint at results that differ in a column."""
-    return f"give results of one only: --where {axis}=…, or in Python filter({axis}=…)"
+    chosen = f'matching("{axis}=…")' if axis in DIGESTS else f"filter({axis}=…)"
+    return f"give results of one only: --where {axis}=…, or in Python {chosen}"
 
 
 def refuse_several(records: Iterable[Row], axis: str) -> None:
