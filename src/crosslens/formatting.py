@@ -64,6 +64,15 @@ def _written(value: float, sign: str, decimals: int) -> str:
     return f"{value:{sign}.{decimals}f}".replace("-", MINUS)
 
 
+def one_line(text: str) -> str:
+    """Replace line breaks, tabs and other control characters, which break the rows of tables, by a space.
+
+    >>> one_line("line\\r\\nbreak")
+    'line break'
+    """
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text)
+
+
 HEAD = 16
 """Letters of a line of a broken head."""
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.report.correlations import correlation, overlap
 from crosslens.report.papers import find_paper
 from crosslens.results.record import Record, Results
@@ -40,6 +41,22 @@ def test_similarity_correlates_over_ranks_with_its_p():
     assert table.notes[row.cells[0].note - 1].endswith(
         "permutation test over 3 languages; 3 languages are too few to say anything"
     )
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [({"precision": "bfloat16"}, "precision=bfloat16"), ({"checkpoint": "500"}, "step 500")],
+)
+def test_references_of_one_precision_or_checkpoint_are_correlated_with_their_similarities(setting, named):
+    condition = Condition(**setting)
+    (plain,) = correlation(POS + ALIKE)
+    others = (POS + ALIKE).with_columns(condition=condition.text)
+    (table,) = correlation(others)
+    assert table.head == (f"POS tagging, {named}, source en",)
+    assert [values(row) for row in table.groups["cka"]] == [values(row) for row in plain.groups["cka"]]
+    (both,) = correlation(POS + ALIKE + others)
+    assert both.head == (*plain.head, *table.head)
+    assert correlation(POS + ALIKE.with_columns(condition=condition.text)) == []  # of other encoders than the scores
 
 
 def test_published_correlations_stand_below_ours():

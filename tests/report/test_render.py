@@ -41,7 +41,18 @@ def test_csv_has_no_names_that_a_spreadsheet_would_run(name):
         "t", "Caption.", (name, "Ref"), {name: (Row(name, (Cell(-1.5, "difference"), Cell(2.0, "score"))),)}, ()
     )
     rows = list(csv.reader(io.StringIO(to_csv(made))))
-    assert rows == [["group", "row", f"'{name}", "Ref"], [f"'{name}", f"'{name}", "-1.5", "2.0"]]
+    shown = f"'{name.lstrip()}"
+    assert rows == [["group", "row", shown, "Ref"], [shown, shown, "-1.5", "2.0"]]
+
+
+@pytest.mark.parametrize("write", [to_latex, to_markdown, to_csv])
+@pytest.mark.parametrize("between", ["\n\n", "\r\n", "\r", "\t", "\u2028"])
+def test_a_line_break_in_a_name_is_a_space_in_every_table(write, between):
+    def made(name):
+        group = {name: (Row(name, (Cell(-1.5, "difference", note=1), Cell(2.0, "score"))),)}
+        return Table("t", f"Caption of {name}.", (name, "Ref"), group, (name,), {name: 2})
+
+    assert write(made(f"my{between}encoder")) == write(made("my encoder"))
 
 
 def test_markdown_has_one_width_and_shows_hostile_names_as_text():

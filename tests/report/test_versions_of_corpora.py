@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from crosslens.errors import RequestError
 from crosslens.report.supervision import supervision
 from crosslens.report.tables import by_target, layer_sets
 from crosslens.results.record import Results
@@ -42,3 +43,18 @@ def test_training_data_are_compared_on_one_corpus(one, other):
         "mine (aaaaaaaa)": [None, 80.0],
         "mine (bbbbbbbb)": [90.0, None],
     }
+
+
+@pytest.mark.parametrize("column", ["corpus", "train", "encoder"])
+def test_each_of_several_things_of_one_name_is_chosen_by_the_name_in_tables(column):
+    versions = [
+        score("fr", value, **{column: "some/mine", f"{column}_digest": digest * 64})
+        for digest, value in (("a", 80.0), ("b", 70.0))
+    ]
+    results = Results.of([*versions, score("de", 60.0, **{column: "other"}), score("en", 95.0, **{column: None})])
+    of_versions = [results.matching(f"{column}=some/mine ({digest * 8})") for digest in "ab"]
+    assert [[each.value for each in chosen] for chosen in of_versions] == [[80.0, 95.0], [70.0, 95.0]]
+    assert len(results.matching(f"{column}=some/mine")) == 3
+    assert len(results.matching(f"{column}=some/mine (aaaaaaaa)", f"{column}=other")) == 3
+    with pytest.raises(RequestError, match="no result has"):
+        results.matching(f"{column}=some/mine (cccccccc)")

@@ -197,7 +197,8 @@ def test_what_one_table_cannot_hold_is_named_in_the_order_of_the_records(axis, v
     with pytest.raises(RequestError) as refused:
         cells(Results.of(records), rows=("target",))
     assert refused.value.message == f"one table cannot hold {named}"
-    assert refused.value.hint == f"give results of one only: --where {axis}=…, or in Python filter({axis}=…)"
+    chosen = 'matching("corpus=…")' if axis == "corpus" else f"filter({axis}=…)"
+    assert refused.value.hint == f"give results of one only: --where {axis}=…, or in Python {chosen}"
 
 
 def test_records_without_a_value_fill_no_cell_and_contradict_nothing():

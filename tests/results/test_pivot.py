@@ -3,6 +3,7 @@
 import dataclasses
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -210,6 +211,12 @@ def test_only_the_first_tables_are_shown():
     many = Results.of([dataclasses.replace(SCORES[0], metric=f"m{number}") for number in range(SHOWN + 2)])
     assert repr(many).endswith("and 2 more tables; filter(…) selects records")
     assert many._repr_html_().count("<table") == SHOWN
+
+
+def test_a_line_break_in_a_name_leaves_the_title_of_a_table_a_comment():
+    broken = [replace(each, encoder="my\n\nencoder") for each in (*SCORES, *by_layer("en-fr", (0.25, None)))]
+    spaced = [replace(each, encoder="my encoder") for each in broken]
+    assert Results.of(broken).to_latex() == Results.of(spaced).to_latex()
 
 
 def test_tables_for_latex_are_rounded_and_compile(tmp_path):

@@ -4,9 +4,10 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
+from crosslens.results.cells import references
 from crosslens.results.record import Record, Results
 from crosslens.similarity.correlate import correlate
-from crosslens.similarity.transfer_gap import _gaps, _means, _reference, correlations
+from crosslens.similarity.transfer_gap import _gaps, _means, correlations
 
 LANGUAGES = ["de", "fr", "hi", "it", "ja", "ru", "tr", "zh"]
 SCORES = dict(zip(LANGUAGES, [90, 88, 70, 89, 55, 80, 65, 60], strict=True))
@@ -15,7 +16,7 @@ SIMILAR = dict(zip(LANGUAGES, [0.9, 0.85, 0.6, 0.8, 0.5, 0.75, 0.7, 0.4], strict
 
 def transfer_gaps(results):
     """The gap to each target language that `correlations` uses."""
-    scores = _reference(results).filter(task="pos", source="en", metric="accuracy", measure=None)
+    scores = references(results).filter(task="pos", source="en", metric="accuracy", measure=None)
     return _means(_gaps(scores, task="pos", source="en", outcome="gap").points, {})
 
 
@@ -55,7 +56,7 @@ def records():
     return Results.of([*scores, *other, *frozen, *similar, *drawn])
 
 
-def test_the_gap_is_same_language_minus_cross_language_of_the_reference(records):
+def test_the_gap_is_same_language_minus_cross_language_of_thereferences(records):
     gaps = transfer_gaps(records)
     assert gaps == {target: pytest.approx(96.0 - value) for target, value in SCORES.items()}
 

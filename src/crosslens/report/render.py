@@ -8,7 +8,7 @@ from io import StringIO
 from itertools import accumulate, chain
 from typing import Literal
 
-from crosslens.formatting import LATEX_SIGNS, MINUS, broken, plain, right_to_left, signed
+from crosslens.formatting import LATEX_SIGNS, MINUS, broken, one_line, plain, right_to_left, signed
 from crosslens.report.table import Cell, Row, Table
 from crosslens.scores.intervals import LEVEL
 
@@ -199,7 +199,7 @@ def latex_document(names: Sequence[str]) -> str:
 
 def escape(text: str) -> str:
     """Escape text for LaTeX; words in other scripts use the commands of `OTHER_SCRIPTS`."""
-    special = "".join(_SPECIAL.get(character, character) for character in text)
+    special = "".join(_SPECIAL.get(character, character) for character in one_line(text))
     return _OTHER.sub(_of_another_script, special)
 
 
@@ -231,7 +231,11 @@ def to_markdown(table: Table, *, spread: Spread = "none") -> str:
     above = [text for title, size in table.panels.items() for text in [_bars(title), *[""] * (size - 1)]]
     losses = any(cell.level == "five" for cell in table.cells)
     bold = f" Bold: {LEVELS['five']}." if losses else ""
-    lines = [table.caption + marks(table, spread) + bold, "", "| " + " | ".join(["", *(above or heads)]) + " |"]
+    lines = [
+        one_line(table.caption) + marks(table, spread) + bold,
+        "",
+        "| " + " | ".join(["", *(above or heads)]) + " |",
+    ]
     lines.append("|---|" + "--:|" * len(heads))
     lines += ["| " + " | ".join(["", *(f"*{head}*" for head in heads)]) + " |"] if above else []
     for title, rows in table.groups.items():
@@ -239,12 +243,12 @@ def to_markdown(table: Table, *, spread: Spread = "none") -> str:
         for row in rows:
             label = {"mean": "**%s**", "beside": "· %s"}.get(row.kind, "%s") % _bars(row.label)
             lines.append("| " + " | ".join([label, *map(write, row.cells)]) + " |")
-    notes = [f"[{place}] {note}." for place, note in enumerate(table.notes, start=1)]
+    notes = [f"[{place}] {one_line(note)}." for place, note in enumerate(table.notes, start=1)]
     return "\n".join([*lines, "", *notes, ""]) if notes else "\n".join([*lines, ""])
 
 
 def _bars(text: str) -> str:
-    return re.sub(r"([|*_`<])", r"\\\1", text)
+    return re.sub(r"([|*_`<])", r"\\\1", one_line(text))
 
 
 def to_csv(table: Table) -> str:
@@ -272,7 +276,8 @@ def to_csv(table: Table) -> str:
 
 
 def _no_formula(name: str) -> str:
-    return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
+    name = one_line(name).lstrip()
+    return f"'{name}" if name.startswith(("=", "+", "-", "@")) else name
 
 
 def _values(row: Row, of: Callable[[Cell], float | None]) -> list[str]:

@@ -74,7 +74,7 @@ def script_pairs(results: Results) -> list[Pair]:
     if versions and not pairs:
         raise RequestError(
             f"versions of a corpus cannot be paired with its transliterations: {', '.join(versions)}",
-            hint=pick_one("corpus_digest"),
+            hint=pick_one("corpus"),
         )
     alike = Counter((pair.group, pair.label) for pair, _ in pairs)
     named = [

@@ -14,12 +14,12 @@ from crosslens.results.cells import (
     Column,
     by_variant,
     columns_of,
-    condition_of,
     corpora_apart,
     disambiguated,
     groups_of,
     languages_of,
     mean_of,
+    references,
 )
 from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results
@@ -112,9 +112,7 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
     """
     tables = []
     orders = _word_orders(results)
-    texts = results.columns.coded("condition").values
-    references = [text for text in texts if condition_of(text).difference.is_reference]
-    scores = corpora_apart(results.filter(measure=None, condition=references))
+    scores = corpora_apart(references(results.filter(measure=None)))
     groups = [(key, block) for key, block in groups_of(scores, "task", "metric", "split") if key[0] in TASKS]
     for (task, metric, split), block in groups:
         printed = beside is not None and any(beside.supervised(task, metric, setting) for setting in SETTINGS)

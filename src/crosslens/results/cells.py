@@ -349,6 +349,12 @@ def _name_encoders(columns: Columns) -> None:
         columns.change("settings", lambda text: texts.get(text, text))
 
 
+def references(results: Results) -> Results:
+    """Records of encoders to which nothing was done, in any number format and at any checkpoint."""
+    conditions = results.columns.coded("condition").values
+    return results.filter(condition=[text for text in conditions if condition_of(text).difference.is_reference])
+
+
 def groups_of(results: Results, *columns: str) -> list[tuple[tuple, Results]]:
     """Group records like `Results.groups`, with separate groups for different things of one name."""
     return results.divided(disambiguated(results).columns.together(*columns))
@@ -408,7 +414,8 @@ def with_target_layers(results: Results) -> Results:
 
 def pick_one(axis: str) -> str:
     """The hint at results that differ in a column."""
-    return f"give results of one only: --where {axis}=…, or in Python filter({axis}=…)"
+    chosen = f'matching("{axis}=…")' if axis in DIGESTS else f"filter({axis}=…)"
+    return f"give results of one only: --where {axis}=…, or in Python {chosen}"
 
 
 def refuse_several(records: Iterable[Row], axis: str) -> None:

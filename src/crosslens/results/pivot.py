@@ -15,7 +15,7 @@ from crosslens.data.corpus import trained_languages
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
-from crosslens.formatting import LATEX_SIGNS, plain, signed
+from crosslens.formatting import LATEX_SIGNS, one_line, plain, signed
 from crosslens.results.cells import (
     VARIANTS,
     WHOLE,
@@ -306,12 +306,13 @@ def sections(results: Results) -> Iterator[Section]:
         title = ", ".join(
             filter(None, (f"{task or ''} {metric}".strip(), f"source {source or 'unknown'}", encoder, *split))
         )
-        yield Section(title, block, _averaged_seeds(block))
+        yield Section(one_line(title), block, _averaged_seeds(block))
     measured = Results(results.records.filter(pc.field("measure").is_valid()))
     for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):
         after = f", fine-tuned for {task}" if task else ""
         by_layer = " by layer" if block.records["layer"].null_count < len(block) else ""
-        yield Section(", ".join(filter(None, (f"{metric}{by_layer}", encoder))) + after, block, decimals=3)
+        title = ", ".join(filter(None, (f"{metric}{by_layer}", encoder))) + after
+        yield Section(one_line(title), block, decimals=3)
 
 
 def _averaged_seeds(scores: Results) -> str:
@@ -435,4 +436,4 @@ def _tables(results: Results) -> Iterator[tuple[str, "pandas.DataFrame", Mapping
             frame, note = tabulated(section.records), section.note
         except RequestError as error:
             frame, note = section.records[:10].to_pandas().filter(list(HEAD)), str(error)
-        yield section.title, frame, writers(frame, decimals=section.decimals), note
+        yield section.title, frame, writers(frame, decimals=section.decimals), one_line(note)

@@ -227,6 +227,10 @@ class Results:
         Raises:
             RequestError: for a column that does not exist, or a value of another type than the column's.
         """
+        return self.where(self._having(columns))
+
+    def _having(self, columns: Mapping[str, Any]) -> np.ndarray:
+        """Tell which rows have these column values, as in `filter`."""
         kept = np.ones(len(self), bool)
         for name, wanted in columns.items():
             several = isinstance(wanted, Iterable) and not isinstance(wanted, str | Mapping)
@@ -243,12 +247,13 @@ class Results:
                 raise RequestError(f"{name}: the column cannot hold {wanted!r}", hint=str(error)) from None
             options = pc.SetLookupOptions(held)
             kept &= pc.call_function("is_in", [self.records[name].cast(kind)], options).to_numpy()
-        return self.where(kept)
+        return kept
 
     def matching(self, *texts: str) -> "Results":
         """Leave out rows with other values than in texts ``column=value``; several of one column admit each of them.
 
-        Rows without a value stay: similarities of an encoder, which have no task, stay beside the scores of one.
+        Rows without a value stay: similarities of an encoder, which have no task, stay beside the scores of one. Of two
+        corpora or encoders of one name, each is called as in tables: ``corpus=mine (0123abcd)``.
 
         >>> results = Results.of([Record(task="pos", seed=1), Record(task="ner", seed=1), Record(measure="cka")])
         >>> len(results.matching("task=ner", "seed=1")), len(results.matching("task=pos", "task=ner"))
@@ -257,16 +262,27 @@ class Results:
         Raises:
             RequestError: for a text of another form, an unknown column, or a value that no row has.
         """
-        wanted: dict[str, list[str | int]] = {}
+        kept: dict[str, np.ndarray] = {}
         for text in texts:
             column, _, value = text.partition("=")
             if not column or not value:
                 raise RequestError(f"{text}: is not column=value", hint="for example task=pos")
-            wanted.setdefault(column, []).append(value_of(column, value))
-            if not len(self.filter(**{column: wanted[column][-1]})):
+            having = self._having({column: value_of(column, value)})
+            having = having if having.any() else self._named(column, value)
+            if not having.any():
                 known = [str(each) for each in self.records[column].unique().to_pylist() if each is not None]
                 raise RequestError(f"no result has {text}", hint=suggest(value, known))
-        return self.filter(**{column: [*values, None] for column, values in wanted.items()})
+            kept[column] = kept.get(column, self._having({column: None})) | having
+        return self.where(np.logical_and.reduce([np.ones(len(self), bool), *kept.values()]))
+
+    def _named(self, column: str, name: str) -> np.ndarray:
+        """Tell which rows have a name in tables, where two things of one name have a digest behind it."""
+        from crosslens.results.cells import DIGESTS, disambiguated
+
+        if column not in DIGESTS:
+            return np.zeros(len(self), bool)
+        names = disambiguated(self).columns.coded(column)
+        return np.array([each == name for each in names.values], bool)[names.codes]
 
     def where(self, kept: np.ndarray) -> "Results":
         """Select rows.

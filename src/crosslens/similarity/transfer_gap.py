@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from crosslens.data.corpus import trained_languages
-from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError, suggest
 from crosslens.results.cells import (
     EMPTY,
@@ -19,10 +18,12 @@ from crosslens.results.cells import (
     Key,
     by_variant,
     cells,
+    condition_of,
     disambiguated,
     groups_of,
     mean_of,
     pick_one,
+    references,
     refuse_several,
 )
 from crosslens.results.record import Results
@@ -202,9 +203,13 @@ def correlations(
     )
     correlated: list[Correlated] = []
     refused: dict[str, RequestError] = {}
-    reference = _reference(results)
-    of_treebanks = reference.filter(measure=WORD_ORDER)  # which belongs to every encoder
-    for (encoder,), own in groups_of(reference, "encoder"):
+    of_treebanks = results.filter(measure=WORD_ORDER)  # which belongs to every encoder
+    of_encoders = [
+        (encoder, setting, records)
+        for (encoder,), own in groups_of(references(results), "encoder")
+        for setting, records in _by_setting(own)
+    ]
+    for encoder, setting, own in of_encoders:
         records = own if encoder is None else own + of_treebanks
         if not len(records.filter(measure=list(measures))):
             continue  # without similarities, gaps are not needed, and may be undefined
@@ -213,6 +218,7 @@ def correlations(
                 continue
             variants = by_variant(scores.filter(metric=find_task(task).metric), within=())
             for variant, models in variants:
+                named = ", ".join(filter(None, (setting, variant)))
                 targets, trained = set(models.records["target"].to_pylist()), {*trained_languages(source)}
                 if len(variants) > 1 and (targets <= trained or (outcome == "gap" and targets.isdisjoint(trained))):
                     continue  # without scores in the source and another language there is no gap
@@ -221,16 +227,17 @@ def correlations(
                         records,
                         models,
                         _test_sizes(scores, models),
-                        of=(task, source, encoder, variant),
+                        of=(task, source, encoder, named),
                         only_variant=len(variants) == 1,
                     )
                 except RequestError as error:
-                    refused[", ".join(filter(None, (task, variant, f"source {source}")))] = error
+                    refused[", ".join(filter(None, (task, named, f"source {source}")))] = error
     if refused and not correlated:
         raise next(iter(refused.values()))
     if required and not correlated:
         raise RequestError(
-            f"these results have no scores and similarities ({', '.join(measures)}) for the same source and encoder",
+            f"these results have no scores and similarities ({', '.join(measures)}) for the same source and encoder"
+            " (with the same precision and checkpoint)",
             hint="combine results of `crosslens finetune` and `crosslens compare`, or name the folder of a study;"
             " an overlap belongs to the scores of its training and test corpora",
         )
@@ -350,9 +357,10 @@ def _means(of_targets: Mapping[str, Cell], excluded: Mapping[str, Container[int 
     return {target: statistics.fmean(values) for target, values in kept.items() if values}
 
 
-def _reference(results: Results) -> Results:
-    """Records of unmodified encoders."""
-    return results.filter(condition=[Condition().text, None])
+def _by_setting(references: Results) -> list[tuple[str, Results]]:
+    """Divide references by the settings that they have, such as ``precision=bfloat16``; "" without any."""
+    conditions = references.columns.coded("condition")
+    return references.divided(conditions.changed([condition_of(text).change for text in conditions.values]))
 
 
 def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome) -> Gaps:

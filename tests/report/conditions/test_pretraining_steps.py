@@ -203,6 +203,22 @@ def test_scores_on_other_corpora_have_rows_of_their_own(versions):
     }
 
 
+def test_similarities_of_other_pairs_have_rows_of_their_own():
+    """From step 200 on, German was replaced by Hindi, whose similarity is another one."""
+    records = [
+        replace(each, target="hi", value=0.9) if each.measure == "cka" and each.target == "de" and late else each
+        for each in made()
+        for late in [any(f'"{step}"' in (each.condition or "") for step in (200, 400))]
+    ]
+    table, _ = pretraining_steps(Results.of(records))
+    name = "CKA, mean of 2 pairs, mean of 2 layers with en–"
+    shown = {label: [cell.value for cell in cells] for label, cells in rows(table).items() if "CKA" in label}
+    assert shown == {
+        f"{name}de": [pytest.approx(0.2), pytest.approx(0.4), None, None],
+        f"{name}hi": [None, None, pytest.approx(0.85), pytest.approx(0.95)],
+    }
+
+
 def test_models_of_other_training_data_have_rows_of_their_own():
     records = [replace(each, train="mine", train_digest="ab"[late(each)] * 64) for each in made() if each.task]
     assert scored(records) == {

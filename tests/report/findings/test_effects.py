@@ -93,3 +93,16 @@ def test_a_setting_that_all_conditions_share_changes_no_effect():
     (plain,), (other,) = effects(Results.of(PLAIN)), effects(in_bfloat16)
     assert other.changes == plain.changes
     assert len(findings(in_bfloat16)) == len(findings(Results.of(PLAIN))) > 0
+
+
+@pytest.mark.parametrize("target", ["en", "fr"])
+def test_seeds_on_different_versions_of_a_corpus_have_no_findings_and_it_is_said(target):
+    records = [
+        replace(each, corpus="mine", corpus_digest=f"{each.seed}" * 64) if each.target == target else each
+        for each in made_up({"1-2": 20.0}, seeds=(1, 2))
+    ]
+    assert findings(Results.of(records)) == [
+        "pos, source en, e: no findings, because no seed of the reference has scores on all corpora; choose one version"
+        " of each corpus: mine (11111111), mine (22222222)."
+    ]
+    assert findings(Results.of(records).filter(condition="none")) == []

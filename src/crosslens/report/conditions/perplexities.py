@@ -1,10 +1,11 @@
 """Perplexity of pretrained encoders by pretraining condition, and beside it the transfer of the same encoders."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from crosslens.formatting import plain
 from crosslens.report.blocks import scores_of
 from crosslens.report.conditions.pretraining_factors import in_the_papers_order
-from crosslens.report.table import Cell, Row, Table
+from crosslens.report.table import Cell, Notes, Row, Table
 from crosslens.results.cells import by_variant, condition_of, encoders_apart
 from crosslens.results.record import Record, Results
 from crosslens.tasks import main_metric
@@ -48,6 +49,7 @@ def _ranges(measured: Results) -> Table:
 
 def _with_transfer(measured: Results, scores: Results) -> Iterable[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
+    notes = Notes()
     tasks = [task for (task, metric), _ in scores.groups("task", "metric") if metric and metric == main_metric(task)]
     languages = [partner for (partner,), _ in measured.groups("partner")]
     encoders = measured.groups("encoder")
@@ -70,9 +72,9 @@ def _with_transfer(measured: Results, scores: Results) -> Iterable[Table]:
             places = [place for place in by_place if condition_of(place[0]) == condition]
             title = ", ".join(filter(None, (encoder if len(encoders) > 1 else "", condition.label, kind)))
             places.sort(key=lambda place: (languages.index(place[1]), str(place[2])))
-            rows = tuple(_row(place, by_place, transfer) for place in places)
-            if not condition.is_reference and any(cell.value is not None for row in rows for cell in row.cells[2:]):
-                groups[title] = rows
+            known = [each in of for of in transfer.values() for place in places for each in _with_reference(place)]
+            if not condition.is_reference and any(known):
+                groups[title] = tuple(_row(place, by_place, transfer, notes) for place in places)
     if not groups:
         return
     caption = (
@@ -80,7 +82,7 @@ def _with_transfer(measured: Results, scores: Results) -> Iterable[Table]:
         " models fine-tuned from them, each beside the reference (Ref) of the same language and seed."
     )
     heads = [head for name in ("perplexity", *tasks) for head in (name, f"Ref {name}")]
-    yield Table("perplexity-and-transfer", caption, tuple(heads), groups)
+    yield Table("perplexity-and-transfer", caption, tuple(heads), groups, tuple(notes.texts))
 
 
 def _kinds(scores: Results) -> list[tuple[str, Results]]:
@@ -95,21 +97,32 @@ def _kinds(scores: Results) -> list[tuple[str, Results]]:
     return kinds
 
 
-def _row(place: Place, perplexity: Mapping[Place, float], transfer: Mapping[str, Mapping[Place, float]]) -> Row:
+Values = Mapping[Place, Sequence[float]]
+"""The different values of each encoder in its target language: one, unless its records differ in more."""
+
+
+def _with_reference(place: Place) -> tuple[Place, Place]:
+    return place, (condition_of(None).text, *place[1:])
+
+
+def _row(place: Place, perplexity: Values, transfer: Mapping[str, Values], notes: Notes) -> Row:
     _, language, seed = place
-    values = [
-        of.get(each)
-        for of in (perplexity, *transfer.values())
-        for each in (place, (condition_of(None).text, language, seed))
-    ]
-    return Row(f"{language}, seed {seed}", tuple(Cell(value, "score") for value in values))
+    values = [of.get(each, ()) for of in (perplexity, *transfer.values()) for each in _with_reference(place)]
+    return Row(f"{language}, seed {seed}", tuple(_cell(each, notes) for each in values))
 
 
-def _by_place(records: Iterable[Record]) -> dict[Place, float]:
-    """The value of each encoder in its target language; encoders with several values have none."""
-    values: dict[Place, list[float]] = {}
+def _cell(values: Sequence[float], notes: Notes) -> Cell:
+    """The only value; of several, none but a note."""
+    if len(values) < 2:
+        return Cell(next(iter(values), None), "score")
+    shown = ", ".join(plain(value, decimals=2) for value in values)
+    return Cell(None, "score", note=notes.number(f"several values: {shown}"))
+
+
+def _by_place(records: Iterable[Record]) -> Values:
+    values: dict[Place, dict[float, None]] = {}
     for record in records:
         if record.target == record.partner and record.value is not None:
             place = (condition_of(record.condition).text, record.partner, record.seed)
-            values.setdefault(place, []).append(record.value)
-    return {place: numbers[0] for place, numbers in values.items() if len(set(numbers)) == 1}
+            values.setdefault(place, {})[record.value] = None
+    return {place: list(different) for place, different in values.items()}

@@ -143,16 +143,19 @@ def _noted(cell: Cell, series: Sequence[Series], seeds: int, notes: Notes) -> Ce
 
 def series_of(results: Results) -> list[Series]:
     """List the quantities that were measured at several steps of pretraining, encoder by encoder."""
-    gathered: dict[tuple[str, str], tuple[Kind, str, Role, dict[int, cells.Cell]]] = {}
-    for encoder, step, (name, kind, aim, role, cell) in _measured_at_steps(encoders_apart(results)):
+    gathered: dict[tuple[str, str, tuple[str, ...]], tuple[Kind, str, Role, dict[int, cells.Cell]]] = {}
+    for encoder, step, (name, over, kind, aim, role, cell) in _measured_at_steps(encoders_apart(results)):
         if cell.by_seed:
-            entry = gathered.setdefault((encoder, name), (kind, aim, role, {}))
+            entry = gathered.setdefault((encoder, name, over), (kind, aim, role, {}))
             entry[-1][step] = cell
-    return [
-        Series(encoder, name, kind, dict(sorted(by_step.items())), aim, role)
-        for (encoder, name), (kind, aim, role, by_step) in gathered.items()
-        if len(by_step) > 1
-    ]
+    series = []
+    for (*named, over), (kind, aim, role, by_step) in gathered.items():
+        alike = [others for *of, others in gathered if of == named]
+        apart = ", ".join(each for each in over if any(each not in others for others in alike))
+        name, aim = (f"{text} with {apart}" if text and apart else text for text in (named[1], aim))
+        if len(by_step) > 1:
+            series.append(Series(named[0], name, kind, dict(sorted(by_step.items())), aim, role))
+    return series
 
 
 def _measured_at_steps(results: Results) -> Iterator[tuple[str, int, "Measured"]]:
@@ -194,8 +197,8 @@ def _by_step(results: Results) -> dict[int, Results]:
     return {step: concatenated(records) for step, records in parts.items()}
 
 
-Measured = tuple[str, Kind, str, Role, cells.Cell]
-"""Name, kind, aim and role of a series, and its value at one step."""
+Measured = tuple[str, tuple[str, ...], Kind, str, Role, cells.Cell]
+"""Name of a series, what it is a mean over, its kind, aim and role, and its value at one step."""
 
 
 def _similarities(results: Results, every: Results) -> Iterator[Measured]:
@@ -206,18 +209,18 @@ def _similarities(results: Results, every: Results) -> Iterator[Measured]:
         table = pair_cells(block)
         if not table.rows:
             continue
-        source, target, *_ = table.rows[0]
-        pairs = f"mean of {len(table.rows)} pairs" if len(table.rows) > 1 else f"{source}–{target}"
-        name = ", ".join([metric_name(measure), pairs, _layers(table), *words])
+        pairs = sorted(f"{source}–{target}" for source, target, *_ in table.rows)
+        over = f"mean of {len(pairs)} pairs" if len(pairs) > 1 else pairs[0]
+        name = ", ".join([metric_name(measure), over, _layers(table), *words])
         role = "" if measure in measures_of(named) else "baseline"
-        yield name, "similarity", "", role, _mean(table, table.rows)
+        yield name, tuple(pairs), "similarity", "", role, _mean(table, table.rows)
 
 
 def _probes(results: Results, every: Results) -> Iterator[Measured]:
     probes, of_all_steps = (each.filter(metric="accuracy", target=None, task=None) for each in (results, every))
     for measure, words, block in _measured(probes, of_all_steps):
         table = cells.cells(block, rows=("measure",), columns=("layer",))
-        yield ", ".join([measure, _layers(table), *words]), "score", "", "", _mean(table, table.rows)
+        yield ", ".join([measure, _layers(table), *words]), (), "score", "", "", _mean(table, table.rows)
 
 
 def _measured(results: Results, every: Results) -> Iterator[tuple[str, list[str], Results]]:
@@ -248,17 +251,14 @@ def _scores(results: Results) -> Iterator[tuple[str, int, Measured]]:
             words = (block.label, None if is_reference else column.label)
             changed = "".join(f", {word}" for word in words if word)
             for keys, kind in ((block.same, ""), (block.cross, "zero-shot ")):
-                tested = {
-                    step: tuple(key for key in keys if block.scores.get(key, at_step).by_seed)
-                    for step, at_step in by_step.items()
-                }
-                for step, part in tested.items():
+                for step, at_step in by_step.items():
+                    part = [key for key in keys if block.scores.get(key, at_step).by_seed]
                     if part:
-                        over, apart = _over(block, part, tested.values())
-                        cell = mean_row(block.scores, part, by_step[step])
-                        aim, role = (f"{kind}{task}{changed}{apart}", "") if kind else ("", "source")
-                        name = f"{kind}{score}{over}{apart}{changed}"
-                        yield str(block.encoder), step, (name, "score", aim, role, cell)
+                        of = f", mean of {block.over(part)}" if len(part) > 1 else f": {block.over(part)}"
+                        aim, role = (f"{kind}{task}{changed}", "") if kind else ("", "source")
+                        name, corpora = f"{kind}{score}{of}{changed}", tuple(map(block.name, part))
+                        cell = mean_row(block.scores, part, at_step)
+                        yield str(block.encoder), step, (name, corpora, "score", aim, role, cell)
 
 
 def _columns_by_step(block: Comparison) -> dict[cells.Column, dict[int, cells.Column]]:
@@ -274,12 +274,3 @@ def _columns_by_step(block: Comparison) -> dict[cells.Column, dict[int, cells.Co
         if step is not None:
             by_step[step] = column
     return columns
-
-
-def _over(block: Comparison, keys: tuple[cells.Key, ...], tested: Iterable[tuple[cells.Key, ...]]) -> tuple[str, str]:
-    """What a mean is over, and the corpora that tell it from a mean over equally many at another step."""
-    if len(keys) == 1:
-        return f": {block.over(keys)}", ""
-    alike = [others for others in tested if len(others) == len(keys)]
-    apart = [block.name(key) for key in keys if any(key not in others for others in alike)]
-    return f", mean of {block.over(keys)}", f" with {', '.join(apart)}" if apart else ""

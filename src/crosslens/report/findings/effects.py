@@ -1,6 +1,6 @@
 """The effect of re-initialising layers, computed from records: estimates, changes and missing scores."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import mean, stdev
 
@@ -8,7 +8,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.layers import format_layers
 from crosslens.formatting import counted, signed
 from crosslens.report.blocks import Block, score_blocks
-from crosslens.results.cells import Cell, Cells, Column, Key, condition_of, mean_of
+from crosslens.results.cells import Cell, Cells, Column, Key, condition_of, mean_of, without_digest
 from crosslens.results.pivot import mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.scores.intervals import half_width
@@ -186,8 +186,11 @@ class Effect:
         return tuple(change for change in self.changes if change.label not in incomplete)
 
 
-def effects(results: Results) -> list[Effect]:
+def effects(results: Results, *, skipped: Callable[[str], None] = lambda reason: None) -> list[Effect]:
     """Compute the effect of re-initialising layers, separately for each task, source, encoder, partner and variant.
+
+    Args:
+        skipped: Called with the reason where scores have no effect because no seed has all scores of the reference.
 
     Returns:
         One effect per group of comparable models that has a reference with same-language and zero-shot scores.
@@ -207,25 +210,34 @@ def effects(results: Results) -> list[Effect]:
             depth = depths.pop() if len(depths) == 1 else None
             for variant in dict.fromkeys(column.variant for column in table.columns):
                 with_partner = f"with {partner}" if partner and len(partners) > 1 else ""
-                effect = _effect(block, table, depth, variant, ", ".join(filter(None, (with_partner, variant))))
+                effect = _effect(
+                    block, table, depth, variant, ", ".join(filter(None, (with_partner, variant))), skipped
+                )
                 computed += [] if effect is None else [effect]
     return computed
 
 
-def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: str) -> Effect | None:
+def _effect(
+    block: Block, table: Cells, depth: int | None, variant: str, apart: str, skipped: Callable[[str], None]
+) -> Effect | None:
     """The effect for one variant; None without a reference that has same-language and zero-shot scores."""
     reference = Column(Condition(), variant)
     same, cross, _ = (
         [row for row in part if table.get(row, reference).by_seed] for part in parts_of(table, block.source)
     )
     scores = _on_shared_seeds(mean_row(table, same, reference), mean_row(table, cross, reference))
+    compared = [each for each in table.columns if each.variant == variant and not each.condition.is_reference]
     if scores is None or block.source is None:
+        if same and cross and compared:
+            names = [str(corpus) for _, corpus, _ in (*same, *cross)]
+            versions = [name for name in dict.fromkeys(names) if name != without_digest(name)]
+            choose = f"; choose one version of each corpus: {', '.join(versions)}" if versions else ""
+            models = ", ".join(filter(None, (block.task, f"source {block.source}", block.encoder, block.kind, apart)))
+            skipped(f"{models}: no findings, because no seed of the reference has scores on all corpora{choose}")
         return None
     n_seeds = len(scores[0].values)
     changes, incomplete = [], []
-    for column in table.columns:
-        if column.variant != variant or column.condition.is_reference:
-            continue
+    for column in compared:
         same_change, cross_change = (
             mean_of([table.get(row, column).minus(table.get(row, reference)) for row in rows]) for rows in (same, cross)
         )
@@ -237,8 +249,8 @@ def _effect(block: Block, table: Cells, depth: int | None, variant: str, apart: 
         if shared < n_seeds:  # and so wherever a corpus is missing: a mean that lacks one has no value
             incomplete.append(Incomplete(label, shared, n_seeds, missing))
         if differences:
-            compared = {row: table.get(row, column).minus(table.get(row, reference)).mean for row in cross}
-            by_target = {row: mean for row, mean in compared.items() if mean is not None}
+            by_row = {row: table.get(row, column).minus(table.get(row, reference)).mean for row in cross}
+            by_target = {row: mean for row, mean in by_row.items() if mean is not None}
             changes.append(Change(label, layers, *differences, by_target))
     return Effect(
         task=block.task,

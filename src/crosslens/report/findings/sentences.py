@@ -114,10 +114,11 @@ def findings(results: Results) -> list[str]:
         Paragraphs on the comparisons that the records allow: re-initialised layers with their reference, the
         transfer gap with similarity, and the pretrained with the untrained encoder. Empty if there are none.
     """
-    known = effects(results)
+    unpaired: list[str] = []
+    known = effects(results, skipped=unpaired.append)
     places = dict.fromkeys((effect.source, effect.encoder) for effect in known)
     records = encoders_apart(results)
-    paragraphs = []
+    paragraphs = [f"{reason}." for reason in unpaired]
     for source, encoder in places:
         head = f"Source {source}, {encoder}: " if len(places) > 1 else ""
         here = [effect for effect in known if (effect.source, effect.encoder) == (source, encoder)]
