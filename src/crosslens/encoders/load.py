@@ -191,7 +191,7 @@ def load_masked_lm(encoder: Encoder, *, seed: int = 0) -> tuple[PreTrainedModel,
     if updated is not None:  # transformers would keep the update apart, and freeze all of the model
         name, revision = locate(updated)
     with quiet(), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         try:
             model, info = AutoModelForMaskedLM.from_pretrained(
                 name,

@@ -211,7 +211,7 @@ def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokeni
     }
     dropout = {"hidden_dropout_prob": shape.dropout, "attention_probs_dropout_prob": shape.dropout}
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(settings.seed, "model"))
+        torch.default_generator.manual_seed(stream_seed(settings.seed, "model"))
         if settings.objective == "causal":
             first, last = (tokenizer.get_vocab()[SPECIALS[name]] for name in ("cls_token", "sep_token"))
             model: PreTrainedModel = LlamaForCausalLM(

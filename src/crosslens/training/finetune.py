@@ -148,7 +148,7 @@ def finetune(
         parameter.requires_grad_(False)
     labels = task.labels(train)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(seed, "head"))
+        torch.default_generator.manual_seed(stream_seed(seed, "head"))
         head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout).to(encoder.device)
     model = TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
 

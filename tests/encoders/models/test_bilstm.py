@@ -119,6 +119,14 @@ def test_it_depends_on_the_seed_and_on_the_words(train):
     assert fresh_bilstm(train[:150], **SIZES).digest != fresh_bilstm(train, **SIZES).digest
 
 
+def test_weights_are_drawn_without_touching_the_generators_of_gpus(train, monkeypatch):
+    expected = fresh_bilstm(train, **SIZES).digest
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", lambda seed: pytest.fail("the caller's GPUs were seeded"))
+    state = torch.random.get_rng_state()
+    assert fresh_bilstm(train, **SIZES).digest == expected
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
 def test_before_training_it_is_known_by_its_words_sizes_and_vectors_and_not_by_its_seed(train):
     few, zeros, ones = train[:20], {"a": np.zeros(5, np.float32)}, {"a": np.ones(5, np.float32)}
     digests = [bilstm_digest(few), bilstm_digest(few[:10]), bilstm_digest(few, hidden_size=24)]

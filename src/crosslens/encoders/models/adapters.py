@@ -84,7 +84,7 @@ def begin_update(encoder: Encoder, *, seed: int) -> None:
     from peft import inject_adapter_in_model
 
     with torch.random.fork_rng(devices=[]), _shown_as_float32(encoder.model):
-        torch.manual_seed(stream_seed(seed, "lora"))
+        torch.default_generator.manual_seed(stream_seed(seed, "lora"))
         inject_adapter_in_model(lora.config(encoder), encoder.model)
     for name, parameter in encoder.model.named_parameters():
         parameter.requires_grad_(".lora_" in name)

@@ -338,7 +338,8 @@ def fresh_bilstm(
         **sizes,
     )
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(seed, "bilstm", train.digest))  # so that the digest depends on the known words
+        # The words are in the seed, so that the digest depends on those that are known.
+        torch.default_generator.manual_seed(stream_seed(seed, "bilstm", train.digest))
         model = BilstmModel(config)
     embeddings = model.embeddings
     keys, _ = _keys(repeated, tokenizer)

@@ -66,7 +66,7 @@ def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> En
     """
     (intervention,) = Condition.read({"use": "features", "hidden": hidden}).interventions
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(seed, "features"))
+        torch.default_generator.manual_seed(stream_seed(seed, "features"))
         readout = ScalarMixBiLSTM(encoder.depth + 1, encoder.width, hidden or encoder.width).to(encoder.device)
     frozen = frozen_whole(encoder)
     return replace(frozen.changed(Change(intervention, seed), since=encoder), readout=readout)

@@ -74,7 +74,7 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
     heads = getattr(config, "num_attention_heads", 1)
     feedforward = getattr(config, "intermediate_size", 4 * encoder.width)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(seed, "tower"))
+        torch.default_generator.manual_seed(stream_seed(seed, "tower"))
         readout = TransformerReadout(layer, encoder.width, heads, feedforward, height, 0.1).to(encoder.device)
     frozen = frozen_whole(encoder)
     change = Change(OnOneLayer(layer=layer, height=height), seed)
