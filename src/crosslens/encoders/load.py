@@ -38,6 +38,7 @@ from crosslens.encoders.options import Precision
 from crosslens.environment import offline
 from crosslens.errors import EncoderError, RequestError, suggest_beside
 from crosslens.files import new_folder
+from crosslens.initial_weights import initial_weights
 
 TOKENIZERS = "tokenizers"
 """Subfolder of language-specific tokenizers."""
@@ -190,8 +191,7 @@ def load_masked_lm(encoder: Encoder, *, seed: int = 0) -> tuple[PreTrainedModel,
     updated = adapted_encoder(name)
     if updated is not None:  # transformers would keep the update apart, and freeze all of the model
         name, revision = locate(updated)
-    with quiet(), torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
+    with quiet(), initial_weights(seed):
         try:
             model, info = AutoModelForMaskedLM.from_pretrained(
                 name,

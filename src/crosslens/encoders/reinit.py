@@ -19,6 +19,7 @@ from crosslens.encoders.interventions.reinit import Components, Init, Reinit
 from crosslens.encoders.layers import format_layers, parse_layers
 from crosslens.encoders.models.held_weights import hold_in_float32
 from crosslens.errors import EncoderError, suggest
+from crosslens.initial_weights import initial_weights
 
 _ATTENTION = {"attention", "attentions", "attn", "self_attn", "SelfAttention", "rel_attn"}
 _MARK = "_is_hf_initialized"
@@ -131,8 +132,7 @@ def _initialised_layer(model: nn.Module, layer: nn.Module, seed: int, init: Init
     hold_in_float32(copied.parameters())
     for marked in (*copied.parameters(), *copied.buffers(), *copied.modules()):
         vars(marked).pop(_MARK, None)  # pyright: ignore[reportAttributeAccessIssue]
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.default_generator.manual_seed(seed)
+    with initial_weights(seed), torch.no_grad():
         for parameter in copied.parameters():
             parameter.fill_(float("nan"))
         copied.apply((lambda module: _reset(module, model)) if init == "torch" else model._init_weights)  # pyright: ignore
@@ -145,8 +145,7 @@ def _initialised_model(model: nn.Module, seed: int, init: Init) -> dict[str, tor
         return _initialised_layer(model, model, seed, init)
     config = copy.deepcopy(model.config)  # models share their configuration, and building a model changes it
     extra = {"add_pooling_layer": False} if getattr(model, "pooler", 0) is None else {}
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
+    with initial_weights(seed):
         fresh = type(model)(config, **extra).to("cpu", torch.float32)
     return _checked(dict(fresh.named_parameters()), init)
 

@@ -36,6 +36,7 @@ from crosslens.encoders.load import quiet, save_tokenizers
 from crosslens.encoders.models.language_specific import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError
 from crosslens.files import new_folder, refuse_existing
+from crosslens.initial_weights import initial_weights
 from crosslens.mlm.code_switching import switch_words
 from crosslens.mlm.objective import Batch, claimed, train_language_model
 from crosslens.mlm.pretrain_settings import Pretraining, find_text
@@ -210,8 +211,7 @@ def fresh_model(settings: Pretraining, tokenizers: Mapping[str, PreTrainedTokeni
         "initializer_range": shape.initializer_range or 0.55 / math.sqrt(shape.width),
     }
     dropout = {"hidden_dropout_prob": shape.dropout, "attention_probs_dropout_prob": shape.dropout}
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(stream_seed(settings.seed, "model"))
+    with initial_weights(stream_seed(settings.seed, "model")):
         if settings.objective == "causal":
             first, last = (tokenizer.get_vocab()[SPECIALS[name]] for name in ("cls_token", "sep_token"))
             model: PreTrainedModel = LlamaForCausalLM(

@@ -18,6 +18,7 @@ from crosslens.encoders.models.adapters import begin_update, copy_to_train, end_
 from crosslens.encoders.models.language_specific import language_parts
 from crosslens.encoders.models.quantize import refuse_trained
 from crosslens.errors import DataError, RequestError
+from crosslens.initial_weights import initial_weights
 from crosslens.progress import Listener, listening
 from crosslens.tasks import Task, find_task
 from crosslens.training.distributed import processes
@@ -147,8 +148,7 @@ def finetune(
     for parameter in language_parts(encoder.model):  # the target's parts stay untrained, so the source's must too
         parameter.requires_grad_(False)
     labels = task.labels(train)
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(stream_seed(seed, "head"))
+    with initial_weights(stream_seed(seed, "head")):
         head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout).to(encoder.device)
     model = TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
 

@@ -20,6 +20,7 @@ from crosslens.encoders.models.lora import Lora, require_peft
 from crosslens.encoders.models.quantize import Quantize
 from crosslens.errors import EncoderError, RequestError
 from crosslens.files import new_folder
+from crosslens.initial_weights import initial_weights
 
 ADAPTER = "adapter_config.json"
 """File of a folder that PEFT wrote."""
@@ -83,8 +84,7 @@ def begin_update(encoder: Encoder, *, seed: int) -> None:
         return
     from peft import inject_adapter_in_model
 
-    with torch.random.fork_rng(devices=[]), _shown_as_float32(encoder.model):
-        torch.default_generator.manual_seed(stream_seed(seed, "lora"))
+    with initial_weights(stream_seed(seed, "lora")), _shown_as_float32(encoder.model):
         inject_adapter_in_model(lora.config(encoder), encoder.model)
     for name, parameter in encoder.model.named_parameters():
         parameter.requires_grad_(".lora_" in name)

@@ -31,6 +31,7 @@ from crosslens.encoders.gpu.lstm import store_together
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.start import Start
 from crosslens.errors import DataError, RequestError
+from crosslens.initial_weights import initial_weights
 
 BEGIN = "▁"
 SPECIALS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
@@ -337,9 +338,8 @@ def fresh_bilstm(
         begins=tuple(sorted(tokenizer.get_vocab()[token] for token in (BEGIN, "[CLS]", "[SEP]"))),
         **sizes,
     )
-    with torch.random.fork_rng(devices=[]):
-        # The words are in the seed, so that the digest depends on those that are known.
-        torch.default_generator.manual_seed(stream_seed(seed, "bilstm", train.digest))
+    # The words are in the seed, so that the digest depends on those that are known.
+    with initial_weights(stream_seed(seed, "bilstm", train.digest)):
         model = BilstmModel(config)
     embeddings = model.embeddings
     keys, _ = _keys(repeated, tokenizer)

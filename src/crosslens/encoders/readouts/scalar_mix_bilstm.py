@@ -16,6 +16,7 @@ from crosslens.encoders.freeze import frozen_whole
 from crosslens.encoders.gpu.lstm import store_together
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.readouts.readout import Readout
+from crosslens.initial_weights import initial_weights
 
 
 class ScalarMixBiLSTM(Readout):
@@ -65,8 +66,7 @@ def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> En
         ('reference features hidden=16', 32)
     """
     (intervention,) = Condition.read({"use": "features", "hidden": hidden}).interventions
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(stream_seed(seed, "features"))
+    with initial_weights(stream_seed(seed, "features")):
         readout = ScalarMixBiLSTM(encoder.depth + 1, encoder.width, hidden or encoder.width).to(encoder.device)
     frozen = frozen_whole(encoder)
     return replace(frozen.changed(Change(intervention, seed), since=encoder), readout=readout)

@@ -13,6 +13,7 @@ from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.readouts.readout import Readout
+from crosslens.initial_weights import initial_weights
 
 EPSILON = 1e-8
 """Added to norms; the same value as in the normalisation before a rotation is learnt."""
@@ -73,8 +74,7 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
     config = encoder.model.config
     heads = getattr(config, "num_attention_heads", 1)
     feedforward = getattr(config, "intermediate_size", 4 * encoder.width)
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(stream_seed(seed, "tower"))
+    with initial_weights(stream_seed(seed, "tower")):
         readout = TransformerReadout(layer, encoder.width, heads, feedforward, height, 0.1).to(encoder.device)
     frozen = frozen_whole(encoder)
     change = Change(OnOneLayer(layer=layer, height=height), seed)
