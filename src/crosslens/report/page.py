@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from crosslens.data.language_families import known_language
-from crosslens.formatting import right_to_left
+from crosslens.formatting import counted, right_to_left
 from crosslens.report.atlas.ranking import encoder_panels, encoder_ranking
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.conditions.interventions import before_training
@@ -421,7 +421,7 @@ def _provenance(results: Results, runs: Mapping[str, Mapping[str, str]]) -> str:
         "corpora": of_column("corpus"),
         "releases": of_tag("release"),
         "machines": list(dict.fromkeys(runs[run]["machine"] for run in ids if "machine" in runs.get(run, {}))),
-        "training": [f"{sum(spent) / 60:.0f} minutes in {len(spent)} runs"] if spent else [],
+        "training": [f"{sum(spent) / 60:.0f} minutes in {counted(len(spent), 'run', 'runs')}"] if spent else [],
     }
     return "".join(
         f"<dt>{escape(label)}</dt><dd>{escape(', '.join(values))}</dd>" for label, values in rows.items() if values

@@ -15,6 +15,7 @@ from typing import Any
 
 from crosslens.errors import CrosslensError, StoreError
 from crosslens.files import disk_reason
+from crosslens.formatting import counted
 from crosslens.memory_errors import advice, is_exhausted
 from crosslens.progress import SILENT, Progress, Update
 from crosslens.results.record import Results
@@ -229,7 +230,9 @@ class _Work:
 
         model = train(run, corpora, device=self.context.device, state=state, progress=self.progress)
         facts = model.facts
-        self.note(f"trained {facts['steps']} steps in {facts['seconds']} s, last loss {facts['last_loss']:.4f}")
+        self.note(
+            f"trained {counted(facts['steps'], 'step', 'steps')} in {facts['seconds']} s, last loss {facts['last_loss']:.4f}"
+        )
         if self.store.path(run.id).is_dir():
             before = self.store.describe(run.id)["facts"]["weights"]
             if facts["weights"] != before:
@@ -250,7 +253,7 @@ class _Work:
         described, results = make_encoder(run, encoder, corpora, device=self.context.device, progress=self.progress)
         facts = described["facts"]
         seconds = time.perf_counter() - started
-        self.note(f"{facts['steps']} steps in {seconds:.0f} s, last loss {facts['loss']:.4f}")
+        self.note(f"{counted(facts['steps'], 'step', 'steps')} in {seconds:.0f} s, last loss {facts['loss']:.4f}")
         with self.store.publishing(run.id) as folder:
             shutil.move(encoder, folder / "encoder")
             results.write(folder / "records.parquet")

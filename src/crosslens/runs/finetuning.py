@@ -18,6 +18,7 @@ from crosslens.encoders.models.bilstm import LAYERS as BILSTM_LAYERS
 from crosslens.encoders.models.bilstm import Vectors, bilstm_digest
 from crosslens.errors import RequestError
 from crosslens.files import refuse_existing, refuse_inside, write_folder
+from crosslens.formatting import counted
 from crosslens.lab.presets import given_name
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results, concatenated
@@ -274,7 +275,7 @@ def _evaluate(
 
 def _say_facts(model: TaskModel, say: Callable[[str], None]) -> None:
     facts = model.facts
-    say(f"trained {facts['steps']} steps in {facts['seconds']} s")
+    say(f"trained {counted(int(facts['steps']), 'step', 'steps')} in {facts['seconds']} s")
     for fact, words in ODDITIES.items():
         if facts[fact]:
             say(f"{facts['train']}: {words}: {facts[fact]}")

@@ -14,6 +14,7 @@ from crosslens.data.transliteration import transliterate
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import RequestError
+from crosslens.formatting import counted
 from crosslens.unseen.confidence import SourceProbes, train_probes
 from crosslens.unseen.evidence import Evidence, gather
 from crosslens.unseen.rule import LEVEL, Rule, read_rule
@@ -228,7 +229,9 @@ def _adapting(rule: Rule, expected: float, evidence: Evidence) -> tuple[bool, st
 def _retrieval(encoder: Encoder, parallel: Parallel) -> tuple[float, ...]:
     languages = parallel.languages
     if len(languages) != 2:
-        raise RequestError(f"{parallel.name} has {len(languages)} languages, but two are needed")
+        raise RequestError(
+            f"{parallel.name} has {counted(len(languages), 'language', 'languages')}, but two are needed"
+        )
     pair = (languages[0], languages[1])
     results = sentence_retrieval(
         encoder, encoder, train=parallel, test=parallel, pair=pair, mapping="identity", baselines=()

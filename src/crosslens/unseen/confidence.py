@@ -17,6 +17,7 @@ from crosslens.data.sentence import UPOS
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.represent import represent_words
 from crosslens.errors import RequestError
+from crosslens.formatting import counted
 from crosslens.probes.softmax import Fit, fit
 from crosslens.probes.upos import PartsOfSpeech
 
@@ -87,7 +88,9 @@ def train_probes(encoder: Encoder, source: Corpus) -> SourceProbes:
     """
     corpus = source[:TRAIN_SENTENCES]
     if len(corpus) < HELD_OUT:
-        raise RequestError(f"{source.name} has {len(corpus)} sentences, but probes need at least {HELD_OUT}")
+        raise RequestError(
+            f"{source.name} has {counted(len(corpus), 'sentence', 'sentences')}, but probes need at least {HELD_OUT}"
+        )
     tags = PartsOfSpeech().answers(corpus)
     names = sorted({*UPOS, *tags})
     answers = np.searchsorted(names, tags)
