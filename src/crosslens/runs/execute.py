@@ -230,9 +230,8 @@ class _Work:
 
         model = train(run, corpora, device=self.context.device, state=state, progress=self.progress)
         facts = model.facts
-        self.note(
-            f"trained {counted(facts['steps'], 'step', 'steps')} in {facts['seconds']} s, last loss {facts['last_loss']:.4f}"
-        )
+        steps = counted(int(facts["steps"]), "step", "steps")
+        self.note(f"trained {steps} in {facts['seconds']} s, last loss {facts['last_loss']:.4f}")
         if self.store.path(run.id).is_dir():
             before = self.store.describe(run.id)["facts"]["weights"]
             if facts["weights"] != before:
