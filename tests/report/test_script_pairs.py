@@ -49,6 +49,16 @@ def test_models_trained_on_the_language_are_a_group_of_their_own():
     assert [cell.value for cell in row.cells] == [80.0, 85.0, 5.0]
 
 
+def test_models_of_joined_training_data_with_the_language_are_not_zero_shot():
+    joined = [
+        uyghur(value, scheme=scheme, train="ud/en_ewt:train+ud/ug_udt:train")
+        for scheme, value in (("", 80.0), ("@uroman", 70.0))
+    ]
+    for source, group in (("en+ug", "trained on en+ug"), ("en+kk", "zero-shot from en+kk"), ("ug", "trained on ug")):
+        (pair,) = script_pairs(Results.of(replace(each, source=source) for each in joined))
+        assert pair.group == f"pos, accuracy, {group}"
+
+
 def test_models_trained_on_other_data_are_not_paired():
     assert scripts(Results.of([ZERO_SHOT[0], OWN[1]])) == []
     assert scripts(Results.of(SCORES)) == []

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crosslens.report.metrics import metrics
+from crosslens.report.papers import find_paper
 from crosslens.report.supervision import supervision
 from crosslens.report.tables import by_target, layer_deltas, layer_sets
 from crosslens.results.record import Results
@@ -131,3 +132,12 @@ def test_models_of_another_precision_have_settings_of_their_own():
     shown = dict(zip(table.head, next(iter(table.groups.values()))[0].cells, strict=True))
     for name in settings:
         assert shown[name].value == shown[f"{name}, precision=bfloat16"].value + 1
+
+
+def test_published_scores_stand_beside_no_joined_training_data_of_one_language():
+    """Nobody published scores of models that were trained on two English treebanks."""
+    points = {"en": 95.0, "fr": 85.0, "de": 75.0}
+    for train, beside in (("ud/en_ewt:train", True), ("ud/en_ewt:train+ud/en_gum:train", False)):
+        records = Results.of([*scores("en", train, points), *scores("fr", "ud/fr_gsd:train", {"fr": 90.0})])
+        table, *_ = supervision(records, beside=find_paper("wu2019"))
+        assert ("zero-shot from en" in table.head, "ours − theirs" in table.head) == (True, beside)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from crosslens.corpora.catalogue import split_scheme, split_slice
+from crosslens.data.corpus import trained_languages
 from crosslens.errors import RequestError
 from crosslens.report.blocks import Trained, trained_scores
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of
@@ -62,7 +63,9 @@ def script_pairs(results: Results) -> list[Pair]:
         original = originals.get((score.task, score.model, train, corpus))
         if not scheme or original is None or of_train not in ("", scheme):
             continue
-        setting = "trained on the language" if of_train else f"zero-shot from {score.source or train}"
+        source = score.source or train
+        setting = f"{'trained on' if original.target in trained_languages(score.source) else 'zero-shot from'} {source}"
+        setting = "trained on the language" if of_train else setting
         label = [
             language_name(original.target or ""),
             f"{split_slice(corpus)[0]}, {scheme}",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from crosslens.corpora.catalogue import split_joined
 from crosslens.data.corpus import trained_languages
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
@@ -71,12 +72,14 @@ class _Column:
         source: the language trained on; None where each row has its own.
         words: what else tells its models apart: settings, the encoder.
         gold: whether they read gold tags.
+        joined: whether their training data are joined from several corpora, on which no paper trains.
     """
 
     setting: Setting
     source: str | None
     words: str
     gold: bool
+    joined: bool
 
     @property
     def label(self) -> str:
@@ -147,27 +150,27 @@ def _columns(results: Results) -> dict[_Column, Scores]:
     blocks = [block for variant, part in parts for block in _blocks(part, variant, name)]
     sources = {source for _, source, _, _, _ in blocks}
     columns: dict[_Column, Scores] = {}
-    for encoder, source, translated_from, (variant, gold), scores in blocks:
+    for encoder, source, translated_from, (variant, *models), scores in blocks:
         words = ", ".join(filter(None, (variant, encoder if len(encoders) > 1 else "")))
         trained = trained_languages(source)
         own = {row: cell for row, cell in scores.items() if row.language in trained}
         joined = len(trained) > 1  # its scores stay together
         if own and not joined and (translated_from or len(sources) > 1):  # else the row of the source says it
             setting = "translate-train" if translated_from else "in-language"
-            columns.setdefault(_Column(setting, None, words, gold), {}).update(own)
+            columns.setdefault(_Column(setting, None, words, *models), {}).update(own)
         if not translated_from and (joined or len(own) < len(scores)):
-            columns[_Column("zero-shot", source, words, gold)] = scores
+            columns[_Column("zero-shot", source, words, *models)] = scores
     return dict(sorted(columns.items(), key=lambda item: SETTINGS.index(item[0].setting)))
 
 
 def _blocks(
     results: Results, variant: str, name: Callable[[str | None, str], str]
-) -> Iterator[tuple[str, str, str | None, tuple[str, bool], Scores]]:
+) -> Iterator[tuple[str, str, str | None, tuple[str, bool, bool], Scores]]:
     """Yield encoder, source, original language of translated training data, variant, and scores."""
     for (encoder, source, translated_from), block in groups_of(results, "encoder", "source", "translated_from"):
         if source is None:
             continue
-        table, gold = score_cells(block), _gold_tags(block)
+        table, models = score_cells(block), _models(block)
         for column in table.columns:
             scores: Scores = {}
             for row in table.rows:
@@ -177,14 +180,17 @@ def _blocks(
                     called = name(target, corpus) if corpus is not None else target
                     scores[_Row(target, called, partner)] = cell
             words = ", ".join(filter(None, (variant, column.variant)))
-            yield encoder, source, translated_from, (words, gold[column]), scores
+            yield encoder, source, translated_from, (words, *models[column]), scores
 
 
-def _gold_tags(results: Results) -> dict[Column, bool]:
-    """Return whether the models of each column read gold part-of-speech tags."""
+def _models(results: Results) -> dict[Column, tuple[bool, bool]]:
+    """Return whether the models of each column read gold part-of-speech tags, and whether their data are joined."""
     records = disambiguated(results)
-    described = together([columns_of(records), records.columns.coded("settings")], size=len(records))
-    return {column: GOLD in (settings or "").split() for column, settings in described.values}
+    columns = [columns_of(records), *map(records.columns.coded, ("settings", "train"))]
+    return {
+        column: (GOLD in (settings or "").split(), len(split_joined(train or "")) > 1)
+        for column, settings, train in together(columns, size=len(records)).values
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +231,7 @@ def _tables(
         ours = [cell_of(scores.get(row, cells.EMPTY), "score", notes, most=most) for row in rows]
         ours.append(_mean_over(column, [scores[row] for row in others], notes, most))
         printed.append(_Line(column.panel, column.label, column.words or "ours", ours, "plain"))
-        if beside is None or column.source not in (None, beside.source):
+        if beside is None or column.joined or column.source not in (None, beside.source):
             continue
         if known := _known(beside.supervised(task, metric, column.as_published), scores):
             theirs = _published(known, rows, others, notes)
