@@ -207,7 +207,7 @@ def layer_table(results: Results) -> "pandas.DataFrame":
                 return key[name] or ""
 
     names = [*varying, between, "measure", *metric, *(["target layer"] if across else [])]
-    index = pd.MultiIndex.from_tuples([[label(key, name) for name in names] for key in keys], names=names)
+    index = pd.MultiIndex.from_tuples([tuple(label(key, name) for name in names) for key in keys], names=names)
     heads = ["value" if layer is None else layer for layer in table.columns]
     values = [[table.get(row, layer).mean for layer in table.columns] for row in table.rows]
     return pd.DataFrame(values, index=index, columns=heads, dtype=float)
