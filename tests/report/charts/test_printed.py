@@ -107,6 +107,12 @@ def test_a_narrow_figure_stays_as_it_is():
     assert printed(figure("seeds"), inches=6) == printed(figure("seeds"), inches=8)
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize("losses", [{"1-2": 5.0}, {"1-2": 5.0, "3-4": 1.0, "5-6": 0.0}])
+def test_titles_that_are_wider_than_their_panels_are_not_cut(losses, tmp_path):
+    assert faults({"seeds": printed(all_figures(made_up(losses))["seeds"], inches=TEXT_WIDTH)}, tmp_path) == []
+
+
 def test_a_pdf_has_the_size_of_the_paper(tmp_path):
     pikepdf = pytest.importorskip("pikepdf", reason="no pikepdf here")
     write_figures(made_up({"1-2": 5.0, "3-4": 1.0}, seeds=(1, 2)), tmp_path, width=COLUMN)

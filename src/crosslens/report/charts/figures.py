@@ -18,7 +18,7 @@ from crosslens.report.charts.head_maps import head_maps
 from crosslens.report.charts.intervention_profiles import intervention_profiles
 from crosslens.report.charts.layer_figures import layer_figures
 from crosslens.report.charts.pretraining_curves import pretraining_curves
-from crosslens.report.charts.printed import PIXELS_PER_INCH, TEXT_WIDTH, printed
+from crosslens.report.charts.printed import PIXELS_PER_INCH, TEXT_WIDTH, printed, titles_in_lines
 from crosslens.report.charts.scatter import gap_against_similarity, score_against_overlap
 from crosslens.report.conditions.comparison import profile_intervals
 from crosslens.report.conditions.interventions import before_training
@@ -233,6 +233,10 @@ def _title(block: Block, blocks: Sequence[Block]) -> str:
     return as_printed(title) + (f", {block.encoder}" if several else "")
 
 
+STEP = 34
+"""Width of a condition, in pixels."""
+
+
 def by_seed(results: Results) -> Chart:
     """Mean score over the other languages, one point per seed, by task and condition."""
     rows = []
@@ -256,8 +260,10 @@ def by_seed(results: Results) -> Chart:
     tip = ["condition:N", "seed:N", alt.Tooltip("value:Q", format=".2f")]
     points = base.mark_point(filled=True, size=40, opacity=0.75, color=COLOURS[0]).encode(tooltip=tip)
     means = base.mark_tick(thickness=2, color="#444444").encode(y="mean(value):Q")
-    chart = alt.layer(means, points).properties(width=alt.Step(34), height=220)
-    facet = alt.Facet("of:N", sort=list(dict.fromkeys(row["of"] for row in rows)), title=None)
+    chart = alt.layer(means, points).properties(width=alt.Step(STEP), height=220)
+    titles = list(dict.fromkeys(row["of"] for row in rows))
+    header = alt.Header(labelExpr=titles_in_lines(titles, STEP * max(len(order), 3)))  # Vega cuts what is wider
+    facet = alt.Facet("of:N", sort=titles, title=None, header=header)
     return styled(chart.facet(facet=facet, columns=3).resolve_scale(x="independent", y="independent"))
 
 

@@ -4,7 +4,7 @@ import copy
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -168,8 +168,7 @@ def _lay_out(node: Spec, layout: Layout, pitch: float, legend: float) -> None:
         legend = pitch if "independent" in node.get("resolve", {}).get("scale", {}).values() else layout.width
     if "facet" in node:
         facet = node["facet"]
-        titles = {value: _wrapped(value, pitch, font=12) for value in facet.get("sort", [])}
-        facet["header"] = {**(facet.get("header") or {}), "labelExpr": f"({_literal(titles)})[datum.label]"}
+        facet["header"] = {**(facet.get("header") or {}), "labelExpr": titles_in_lines(facet.get("sort", []), pitch)}
     for part in _panels(node):
         _lay_out(part, layout, pitch, legend)
     if is_panel:
@@ -259,6 +258,12 @@ def _short_title(title: Any, width: float) -> Any:
                 parts[name] = _wrapped(title[name], width, font=font)
         return parts
     return {"text": _wrapped(title, width, font=12), "limit": width}
+
+
+def titles_in_lines(titles: Iterable[str], width: float) -> str:
+    """The expression of Vega for titles of panels in lines of at most this width, in pixels."""
+    lines = {title: _wrapped(title, width, font=12) for title in titles}
+    return f"({_literal(lines)})[datum.label]"
 
 
 def _wrapped(text: str | Sequence[str], width: float, *, font: float) -> list[str]:
