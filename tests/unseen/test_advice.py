@@ -221,7 +221,7 @@ def test_parallel_sentences_are_looked_for(encoder, toy):
     ]
     found = advise(encoder, toy("train"), {"en": toy("train")}, schemes=(), parallel=join(sides, name="both"))
     assert found.retrieval == (100.0,) * 5  # a text is its own translation
-    with pytest.raises(RequestError, match="has 1 languages, but two"):
+    with pytest.raises(RequestError, match="has 1 language, but two"):
         advise(encoder, toy("train"), {"en": toy("train")}, schemes=(), parallel=join(sides[:1], name="one"))
 
 
