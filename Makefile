@@ -32,7 +32,7 @@ test: $(READY)
 
 check: $(READY)
 	$(MAKE) -j 2 lint types site
-	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 	$(ELSEWHERE) $(RUN)/python -m pytest -m rounding --no-onednn --rounding 1
 
 lint: $(READY)

@@ -36,6 +36,21 @@ def pytest_configure(config):
     config.has_second_device = not torch.cuda.is_available() and register()
 
 
+LONG = (
+    "test_how_to.py",
+    "test_docs.py",
+    "test_shared_store.py",
+    "test_executors.py",
+    "test_processes.py",
+    "test_demo.py",
+)
+"""Test files with few long tests: they come first, so that no process waits for another at the end."""
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name not in LONG)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
     with OtherRounding(seed) if (seed := item.config.getoption("rounding")) else nullcontext():
