@@ -11,6 +11,9 @@ from crosslens.errors import RequestError
 
 if TYPE_CHECKING:
     from crosslens.data.corpus import Corpus
+    from crosslens.data.parallel import Parallel
+    from crosslens.unseen.advice import Advice
+    from crosslens.unseen.rule import Rule
 
 
 @click.command("advise", cls=EncoderCommand)
@@ -58,57 +61,18 @@ def command(
     """
     from dataclasses import fields, replace
 
-    import langcodes
-    import pandas as pd
-
-    from crosslens.cli._display import print_object, print_table, say
-    from crosslens.corpora.catalogue import load_corpus, load_text, names_text, split_name
-    from crosslens.corpora.parallel import load_parallel
-    from crosslens.data.corpus import trained_languages
-    from crosslens.data.language_families import bare_language
-    from crosslens.data.scripts import script_name
+    from crosslens.cli._display import print_object
+    from crosslens.corpora.catalogue import load_corpus, load_text, names_text
     from crosslens.encoders.load import load_encoder
-    from crosslens.lab.presets import given_name
     from crosslens.unseen.advice import advise
     from crosslens.unseen.rule import read_rule
 
-    try:
-        language = langcodes.standardize_tag(language)
-        if not language.partition("-")[0].isalpha():  # 419 is a region
-            raise ValueError
-    except ValueError:
-        hint = "give a language tag, such as wo for Wolof; qaa to qtz stand for languages without one"
-        raise RequestError(f"{language!r} is not a language tag", hint=hint) from None
-    if not langcodes.tag_is_valid(language):
-        say(f"{language!r} is not a registered language tag")
-    if split_name(text)[1]:
-        raise RequestError(
-            f"{text} is transliterated, but scores are estimated for text in its original script",
-            hint=f"give {split_name(text)[0]}; --schemes tries transliterations",
-        )
+    language = _language_tag(language)
+    _refuse_transliterated(text)
     corpus = load_text(text, data=data) if names_text(text) else load_corpus(text, split="train", data=data)
-    candidates: dict[str, Corpus] = {}
-    for source in (load_corpus(name, split="train", data=data) for name in split_names(sources)):
-        other = candidates.setdefault(source.language or source.name, source)
-        if other is not source:
-            raise RequestError(
-                f"{other.name} and {source.name} are both in {source.language}", hint="give one source per language"
-            )
-        if bare_language(language) in map(bare_language, trained_languages(source.language)):
-            raise RequestError(
-                f"{source.name} is in {language}, so transfer from it is not zero-shot",
-                hint="leave it out, or fine-tune on it",
-            )
-    scheme_names = [] if schemes == "none" else split_names(schemes or "uroman")
-    if schemes is None and importlib.util.find_spec("uroman") is None:
-        say("uroman is not installed, so no transliteration is tried (pip install 'crosslens[translit]')")
-        scheme_names = []
-    translations = load_parallel(parallel, data=data) if parallel else None
-    if translations is not None and bare_language(language) not in map(bare_language, translations.languages):
-        raise RequestError(
-            f"--parallel {parallel} has {' and '.join(translations.languages)}, but no sentences in {language}",
-            hint=f"give sentences of a source and of the language, such as en=FILE,{language}=FILE",
-        )
+    candidates = _sources(language, split_names(sources), data)
+    scheme_names = _schemes(schemes)
+    translations = _translations(language, parallel, data) if parallel else None
     advice = advise(
         load_encoder(encoder, device=device),
         replace(corpus, language=language),
@@ -121,6 +85,96 @@ def command(
         described = {each.name: getattr(advice, each.name) for each in fields(advice) if each.name != "rule"}
         print_object({"language": language, **described, "rule": advice.rule.about})
         return
+    _show_evidence(advice, language=language, corpus=corpus.name, encoder=encoder, parallel=parallel)
+    click.secho(advice.recommendation, bold=True)
+    for reason in (*advice.refusals, *advice.reasons):
+        click.echo(f"  {reason}")
+    click.echo()
+    _show_rule(advice.rule, language=language, name=rule or "as shipped")
+
+
+def _language_tag(language: str) -> str:
+    """Read a language tag in its standard form; one that is well formed but not registered is only remarked on."""
+    import langcodes
+
+    from crosslens.cli._display import say
+
+    try:
+        language = langcodes.standardize_tag(language)
+        if not language.partition("-")[0].isalpha():  # 419 is a region
+            raise ValueError
+    except ValueError:
+        hint = "give a language tag, such as wo for Wolof; qaa to qtz stand for languages without one"
+        raise RequestError(f"{language!r} is not a language tag", hint=hint) from None
+    if not langcodes.tag_is_valid(language):
+        say(f"{language!r} is not a registered language tag")
+    return language
+
+
+def _refuse_transliterated(text: str) -> None:
+    from crosslens.corpora.catalogue import split_name
+
+    name, scheme = split_name(text)
+    if scheme:
+        raise RequestError(
+            f"{text} is transliterated, but scores are estimated for text in its original script",
+            hint=f"give {name}; --schemes tries transliterations",
+        )
+
+
+def _sources(language: str, names: list[str], data: str | None) -> dict[str, "Corpus"]:
+    """Load the source treebanks, one for each language, none in the language that is asked for."""
+    from crosslens.corpora.catalogue import load_corpus
+    from crosslens.data.corpus import trained_languages
+    from crosslens.data.language_families import bare_language
+
+    sources: dict[str, Corpus] = {}
+    for source in (load_corpus(name, split="train", data=data) for name in names):
+        other = sources.setdefault(source.language or source.name, source)
+        if other is not source:
+            raise RequestError(
+                f"{other.name} and {source.name} are both in {source.language}", hint="give one source per language"
+            )
+        if bare_language(language) in map(bare_language, trained_languages(source.language)):
+            raise RequestError(
+                f"{source.name} is in {language}, so transfer from it is not zero-shot",
+                hint="leave it out, or fine-tune on it",
+            )
+    return sources
+
+
+def _schemes(schemes: str | None) -> list[str]:
+    from crosslens.cli._display import say
+
+    if schemes == "none":
+        return []
+    if schemes is None and importlib.util.find_spec("uroman") is None:
+        say("uroman is not installed, so no transliteration is tried (pip install 'crosslens[translit]')")
+        return []
+    return split_names(schemes or "uroman")
+
+
+def _translations(language: str, name: str, data: str | None) -> "Parallel":
+    from crosslens.corpora.parallel import load_parallel
+    from crosslens.data.language_families import bare_language
+
+    translations = load_parallel(name, data=data)
+    if bare_language(language) not in map(bare_language, translations.languages):
+        raise RequestError(
+            f"--parallel {name} has {' and '.join(translations.languages)}, but no sentences in {language}",
+            hint=f"give sentences of a source and of the language, such as en=FILE,{language}=FILE",
+        )
+    return translations
+
+
+def _show_evidence(advice: "Advice", *, language: str, corpus: str, encoder: str, parallel: str | None) -> None:
+    """Print how the tokenizer covers the text, what the probes make of it, and the retrieval of translations."""
+    import pandas as pd
+
+    from crosslens.cli._display import print_table
+    from crosslens.data.scripts import script_name
+    from crosslens.lab.presets import given_name
+
     texts = {
         scheme or "as it is written": {
             "script": ", ".join(f"{script_name(s)} {share:.0f} %" for s, share in list(evidence.scripts.items())[:2]),
@@ -131,7 +185,7 @@ def command(
         }
         for scheme, evidence in advice.evidence.items()
     }
-    title = f"{language}: coverage of {corpus.name} by the tokenizer of {given_name(encoder)}"
+    title = f"{language}: coverage of {corpus} by the tokenizer of {given_name(encoder)}"
     print_table(pd.DataFrame.from_dict(texts, orient="index"), title=title, decimals=1)
     expected = {("", way.source): {"expected": way.expected} for way in advice.ways}
     transfers = {
@@ -150,24 +204,23 @@ def command(
     if advice.retrieval is not None:
         layers = pd.DataFrame([dict(enumerate(advice.retrieval))], index=["retrieved %"])
         print_table(layers, title=f"Retrieval of the parallel sentences of {parallel} by layer", decimals=1)
-    click.secho(advice.recommendation, bold=True)
-    for reason in (*advice.refusals, *advice.reasons):
-        click.echo(f"  {reason}")
-    click.echo()
-    fitted = advice.rule
-    if fitted.measured:
-        errors = {"error of an estimate": fitted.error, "error of a constant guess": fitted.constant_error}
-        if fitted.choices:
-            errors["regret of the choice"] = fitted.regret
-            errors[f"regret of always {fitted.sources[0]}"] = fitted.default_regret
-        frame = pd.DataFrame.from_dict(
-            {
-                name: {"mean": mean.value, "95 % CI": f"[{mean.low:.1f}, {mean.high:.1f}]"}
-                for name, mean in errors.items()
-            },
-            orient="index",
-        )
-        print_table(
-            frame, title=f"The rule on languages left out, in points ({language} is not among them)", decimals=1
-        )
-    click.echo(f"The rule ({rule or 'as shipped'}) was fitted to {fitted.about}.")
+
+
+def _show_rule(rule: "Rule", *, language: str, name: str) -> None:
+    """Print the errors of the rule on languages left out, and what it was fitted to."""
+    import pandas as pd
+
+    from crosslens.cli._display import print_table
+
+    if rule.measured:
+        errors = {"error of an estimate": rule.error, "error of a constant guess": rule.constant_error}
+        if rule.choices:
+            errors["regret of the choice"] = rule.regret
+            errors[f"regret of always {rule.sources[0]}"] = rule.default_regret
+        rows = {
+            error: {"mean": mean.value, "95 % CI": f"[{mean.low:.1f}, {mean.high:.1f}]"}
+            for error, mean in errors.items()
+        }
+        title = f"The rule on languages left out, in points ({language} is not among them)"
+        print_table(pd.DataFrame.from_dict(rows, orient="index"), title=title, decimals=1)
+    click.echo(f"The rule ({name}) was fitted to {rule.about}.")

@@ -1,6 +1,6 @@
 """Advice for an unseen language: which source language to transfer from, and whether to adapt the encoder first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,6 +108,38 @@ def advise(
     rule = (rule or read_rule()).without(_language(text.language), text.name)
     probes = {name: train_probes(encoder, source) for name, source in sources.items()}
     accuracy = {name: trained.accuracy for name, trained in probes.items()}
+    evidence = _evidence(encoder, text, sources, probes, schemes)
+    written = evidence[""]
+    first = next(iter(sources))
+    retrieval = _retrieval(encoder, parallel) if parallel is not None else None
+    seen = tuple(_seen(written, retrieval))
+    refusals = _refusals(rule, written, first)
+    if encoder.body_digest != rule.provenance.body:
+        refusals = (_stranger(encoder, sources[first], probes[first], rule), *refusals)
+    if refusals:
+        return Advice(evidence, accuracy, (), rule, refusals, retrieval, "cannot estimate", seen)
+    features = {source: written.features(source) for source in sources}
+    outside = {source: rule.outside(values, source) for source, values in features.items()}
+    ways = [Way(source, rule.expected(values, source)) for source, values in features.items() if not outside[source]]
+    default = ways[0]
+    ways.sort(key=lambda way: -way.expected)
+    chosen = ways[0] if rule.can_choose else default
+    expectations = [_expectation(way, rule) for way in dict.fromkeys((chosen, default))]
+    limits = _limits(rule, outside, vocabulary=len(encoder.tokenizer), transliterated=len(evidence) > 1)
+    helps, adapting = _adapting(rule, chosen.expected, written)
+    what = "as it is" if chosen is default else "another source"
+    what = f"{what}, then adapt" if helps else what
+    return Advice(evidence, accuracy, tuple(ways), rule, (), retrieval, what, (*expectations, *seen, *limits, adapting))
+
+
+def _evidence(
+    encoder: Encoder,
+    text: Corpus,
+    sources: Mapping[str, Corpus],
+    probes: Mapping[str, SourceProbes],
+    schemes: Sequence[str],
+) -> dict[str, Evidence]:
+    """Evidence of the text as it is written, under "", and of each transliteration that changes it."""
     evidence = {"": gather(encoder, text, sources, probes)}
     for scheme in schemes:
         try:
@@ -115,56 +147,51 @@ def advise(
         except RequestError as error:
             if "changes no word" not in error.message:
                 raise
-    written = evidence[""]
-    first = next(iter(sources))
-    reasons = [
+    return evidence
+
+
+def _seen(written: Evidence, retrieval: tuple[float, ...] | None) -> Iterator[str]:
+    """What the encoder makes of the language, a sentence each."""
+    yield (
         f"The text is in {script_name(written.script)} script. The encoder's vocabulary has {written.pieces:,} subwords"
         f" in that script; {written.coverage.unknown:.1f} % of the words are unknown to it, and a word is split into"
         f" {written.coverage.fertility:.2f} subwords on average."
-    ]
-    retrieval = _retrieval(encoder, parallel) if parallel is not None else None
+    )
     if retrieval is not None:
         layer = int(np.argmax(retrieval))
-        reasons.append(f"Retrieval of parallel sentences is best in layer {layer}: {retrieval[layer]:.0f} % are found.")
-    refusals = _refusals(rule, written, first)
-    if encoder.body_digest != rule.provenance.body:
-        refusals = (_stranger(encoder, sources[first], probes[first], rule), *refusals)
-    if refusals:
-        return Advice(evidence, accuracy, (), rule, refusals, retrieval, "cannot estimate", tuple(reasons))
-    features = {source: written.features(source) for source in sources}
-    outside = {source: rule.outside(values, source) for source, values in features.items()}
-    ways = [Way(source, rule.expected(values, source)) for source, values in features.items() if not outside[source]]
-    default = ways[0]
-    ways.sort(key=lambda way: -way.expected)
-    chosen = ways[0] if rule.can_choose else default
-    reasons = [*(_expectation(way, rule) for way in dict.fromkeys((chosen, default))), *reasons]
-    reasons += [
-        f"From {source}, nothing is estimated, because it lies outside the range that the rule was fitted to:"
-        f" {', '.join(beyond)}."
-        for source, beyond in outside.items()
-        if beyond
-    ]
-    if not rule.can_choose and len(ways) > 1:
+        yield f"Retrieval of parallel sentences is best in layer {layer}: {retrieval[layer]:.0f} % are found."
+
+
+def _limits(
+    rule: Rule, outside: Mapping[str, Sequence[str]], *, vocabulary: int, transliterated: bool
+) -> Iterator[str]:
+    """Where the rule estimates nothing, cannot choose, or holds on a condition, a sentence each.
+
+    Args:
+        outside: source -> the features that lie outside the range of the rule, the default source first.
+        vocabulary: number of subwords of the encoder.
+    """
+    for source, beyond in outside.items():
+        if beyond:
+            yield (
+                f"From {source}, nothing is estimated, because it lies outside the range that the rule was fitted to:"
+                f" {', '.join(beyond)}."
+            )
+    if not rule.can_choose and sum(not beyond for beyond in outside.values()) > 1:
         gain = rule.choice_gain
-        reasons.append(
+        yield (
             "This rule cannot choose among sources: on held-out languages, the source with the highest expected score"
             f" is not measurably better than {rule.sources[0]} ({gain.value:+.1f} points, 95 % CI [{gain.low:+.1f},"
-            f" {gain.high:+.1f}]). The first source, {first}, is recommended."
+            f" {gain.high:+.1f}]). The first source, {next(iter(outside))}, is recommended."
         )
-    size, full = len(encoder.tokenizer), rule.provenance.vocabulary
-    if full.isdecimal() and size < int(full):
-        reasons.append(
-            f"The vocabulary is trimmed to {size:,} subwords, and the rule was fitted with all {int(full):,}: the"
+    full = rule.provenance.vocabulary
+    if full.isdecimal() and vocabulary < int(full):
+        yield (
+            f"The vocabulary is trimmed to {vocabulary:,} subwords, and the rule was fitted with all {int(full):,}: the"
             " expected score holds only if the files that it was trimmed to contain this text and the sources."
         )
-    if len(evidence) > 1:
-        reasons.append(
-            "No score is estimated for transliterated text: the rule was fitted to text in its original script."
-        )
-    helps, reason = _adapting(rule, chosen.expected, written)
-    what = "as it is" if chosen is default else "another source"
-    what = f"{what}, then adapt" if helps else what
-    return Advice(evidence, accuracy, tuple(ways), rule, (), retrieval, what, (*reasons, reason))
+    if transliterated:
+        yield "No score is estimated for transliterated text: the rule was fitted to text in its original script."
 
 
 def _language(tag: str | None) -> frozenset[str]:
