@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.record import Record, Results
 from crosslens.similarity.transfer_gap import correlations
@@ -107,3 +108,21 @@ def test_similarities_of_several_corpora_are_correlated_with_a_warning():
     assert found.warnings[-1] == "languages differ in the corpus of their similarities: ud/pud, tatoeba"
     (alike,) = correlations(differing("corpus", ["ud/pud"] * 4))
     assert alike.warnings == found.warnings[:-1]
+
+
+@pytest.mark.parametrize(
+    ("condition", "shown"),
+    [(Condition(precision="bfloat16"), "precision=bfloat16"), (Condition(checkpoint=100), "step 100")],
+)
+def test_scores_and_similarities_of_different_conditions_are_named(condition, shown):
+    rows = Results.of(records(train="a"))
+    scores, alike = rows.filter(measure=None), rows.filter(measure="cka").with_columns(task=None, state="pretrained")
+    changed = scores.with_columns(**condition.columns)
+    skipped = []
+    assert correlations(changed + alike, required=False, skipped=skipped.append) == []
+    assert skipped == [
+        "scores and similarities of e are not correlated, because their conditions differ"
+        f" (scores: {shown}; similarities: none)"
+    ]
+    assert correlations(changed + scores + alike, skipped=skipped.append)
+    assert len(skipped) == 1

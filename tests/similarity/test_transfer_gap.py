@@ -56,7 +56,7 @@ def records():
     return Results.of([*scores, *other, *frozen, *similar, *drawn])
 
 
-def test_the_gap_is_same_language_minus_cross_language_of_thereferences(records):
+def test_the_gap_is_same_language_minus_cross_language_of_the_references(records):
     gaps = transfer_gaps(records)
     assert gaps == {target: pytest.approx(96.0 - value) for target, value in SCORES.items()}
 

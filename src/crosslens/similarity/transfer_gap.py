@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from crosslens.data.corpus import trained_languages
+from crosslens.encoders.condition import REFERENCE
 from crosslens.errors import RequestError, suggest
 from crosslens.results.cells import (
     EMPTY,
@@ -178,7 +179,8 @@ def correlations(
         coefficient: correlation coefficient.
         outcome: ``gap``, or ``score`` for the target score itself, which needs no same-language score.
         required: whether results with nothing to correlate are refused.
-        skipped: called with the reason where a task and source has no correlation although another one has.
+        skipped: called with the reason where a task and source has no correlation although another one has, and where
+            scores and similarities of an encoder were measured under different conditions, such as precisions.
 
     Returns:
         One correlation for each task, source, encoder, state, measure and layer.
@@ -243,7 +245,28 @@ def correlations(
         )
     for models, error in refused.items():
         skipped(f"{models}: {error}")
+    for reason in _of_other_settings(of_encoders, measures):
+        skipped(reason)
     return correlated
+
+
+def _of_other_settings(
+    of_encoders: Sequence[tuple[str | None, str, Results]], measures: Sequence[str]
+) -> Iterator[str]:
+    """Yield a sentence for each encoder whose scores and similarities have no setting in common."""
+    scored: dict[str | None, list[str]] = {}
+    compared: dict[str | None, list[str]] = {}
+    for encoder, setting, records in of_encoders:
+        if any(task is not None for (task,), _ in records.filter(measure=None).groups("task")):
+            scored.setdefault(encoder, []).append(setting or REFERENCE)
+        if len(records.filter(measure=list(measures))):
+            compared.setdefault(encoder, []).append(setting or REFERENCE)
+    for encoder in scored.keys() & compared.keys():
+        if not set(scored[encoder]) & set(compared[encoder]):
+            yield (
+                f"scores and similarities of {encoder or 'the encoder'} are not correlated, because their conditions"
+                f" differ (scores: {', '.join(scored[encoder])}; similarities: {', '.join(compared[encoder])})"
+            )
 
 
 def _correlated(
