@@ -28,7 +28,7 @@ from crosslens.studies.data_sets import find_data
 from crosslens.studies.pretrainings import find_pretraining, needed_texts
 from crosslens.studies.study import Data, Study, data_sets, library, pretrainings, read_study
 
-SENTENCES = 24
+SENTENCES = 12
 RAW_LINES = 60
 SAMPLE = Path(str(resources.files("crosslens.demo") / "sample"))
 OTHER_SCRIPT = "latin-georgian"

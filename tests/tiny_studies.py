@@ -135,6 +135,7 @@ def tiny(name, encoder, folder, *, cut):
             YAML().dump(replaced(settings, PRETRAINING | kept).model_dump(mode="json", exclude_defaults=True), stream)
         changes["encoder"] = f"{PRETRAIN}{path}"
     if cut and data.tasks:
+        changes["set.select"] = "last"  # some dev data has thousands of sentences
         compared = len(study.conditions) > 1
         tasks = [task for task in data.tasks if task in (study.tasks or data.tasks)][: 1 if compared else None]
         sources = list(dict.fromkeys(source for task in tasks for source in data.tasks[task]))
