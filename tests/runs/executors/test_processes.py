@@ -21,6 +21,9 @@ from toy_studies import results_of, run
 forks = multiprocessing.get_context("forkserver")
 forks.set_forkserver_preload(["crosslens.studies.run_study", "transformers.models.bert.modeling_bert"])
 
+STOPPED = 3
+"""Exit status of a process whose study says that it was stopped."""
+
 
 def _child(study, folder, treebanks, executor, before=None):
     import torch
@@ -29,7 +32,8 @@ def _child(study, folder, treebanks, executor, before=None):
         before()
 
     torch.set_num_threads(1)
-    run_study(study, folder, executor=executor, workers=2, data=treebanks, device="cpu")
+    report = run_study(study, folder, executor=executor, workers=2, data=treebanks, device="cpu")
+    sys.exit(STOPPED if report.stopped else 0)
 
 
 def _set_variables(variables):
@@ -110,8 +114,8 @@ def test_two_processes_on_one_store_do_each_run_once(study, treebanks, tmp_path,
     assert results_of(tmp_path).read_bytes() == results_of(uninterrupted).read_bytes()
 
 
-@pytest.mark.parametrize(("number", "failed"), [(signal.SIGKILL, 1), (signal.SIGTERM, 0)])
-def test_a_worker_that_ends_takes_only_one_run_along(study, treebanks, tmp_path, number, failed):
+@pytest.mark.parametrize(("number", "failed", "ended"), [(signal.SIGKILL, 1, 0), (signal.SIGTERM, 0, STOPPED)])
+def test_a_worker_that_ends_takes_only_one_run_along(study, treebanks, tmp_path, number, failed, ended):
     """kill -9, or SIGTERM as of a guard of memory, to the first worker that would publish a run.
 
     The others go on with all that waits, and the lost run is done the next time.
@@ -127,7 +131,7 @@ def test_a_worker_that_ends_takes_only_one_run_along(study, treebanks, tmp_path,
     child = forks.Process(target=_child, args=(long, str(folder), str(treebanks), "processes", before))
     child.start()
     child.join()
-    assert child.exitcode == 0
+    assert child.exitcode == ended
     assert (tmp_path / "interrupted").exists()
     (row,) = status(Store(folder))
     assert (row.runs, row.done, row.failed) == (8, 7, failed)
