@@ -12,11 +12,11 @@ WRITES = ("tempfile.mkstemp", "tempfile.mkdtemp", "os.rename")
 """Audit events of an atomic write: a temporary file or folder is about to appear, or to get its name."""
 
 
-def interrupt_at(count, pattern, *, events=WRITES, number=signal.SIGKILL, once=None):
+def interrupt_at(count, pattern, *, events=WRITES, number=signal.SIGKILL, once=None, alone=False):
     """Send a signal just before this process's `count`-th write to a path that matches the pattern.
 
-    A worker's SIGTERM goes to the program that started it. Of several processes only the first to create the file
-    `once` is interrupted.
+    A worker's SIGTERM goes to the program that started it, unless the worker is interrupted `alone`. Of several
+    processes only the first to create the file `once` is interrupted.
     """
     left = count
 
@@ -32,7 +32,7 @@ def interrupt_at(count, pattern, *, events=WRITES, number=signal.SIGKILL, once=N
                 os.close(os.open(once, os.O_CREAT | os.O_EXCL))
             except FileExistsError:
                 return
-        parent = parent_process() if number == signal.SIGTERM else None
+        parent = parent_process() if number == signal.SIGTERM and not alone else None
         os.kill((parent and parent.pid) or os.getpid(), number)
 
     sys.addaudithook(hook)

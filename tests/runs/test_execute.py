@@ -1,5 +1,8 @@
 """A run of each kind: what is left of its attempts, and that it is done once."""
 
+import json
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -54,6 +57,31 @@ def test_a_run_that_succeeds_leaves_no_failed_attempt_and_is_done_once(planned, 
     assert "half" not in finished
     assert execute(asked, context).state == "done"
     assert files() == finished
+
+
+def test_other_weights_than_before_fail_and_leave_no_state_that_gives_them_again(planned, treebanks, monkeypatch):
+    """Where the first machine, or its memory, is there again, the next attempt gives the first weights."""
+    monkeypatch.setattr("crosslens.training.epochs.LONG", 0.0)  # the state is saved after few steps too
+    store, runs = planned
+    asked, context = runs[ModelRun], Context(str(store.folder), str(treebanks), "cpu")
+    run = asked.run.id
+    assert execute(asked, context).state == "done"
+    file, answered = store.path(run) / "run.json", store.answers(run)
+    written = file.read_text("utf-8")
+    described = json.loads(written)
+    described["facts"]["weights"] = "0" * 64
+    file.write_text(json.dumps(described), "utf-8")
+    keeping = replace(context, keep_models=True)
+    outcome = execute(asked, keeping)
+    assert outcome.state == "failed"
+    assert "has different weights" in outcome.tail
+    assert "instead of 00000000" in outcome.tail
+    assert not store.state(run).exists()
+    assert not store.model(run).exists()
+    assert store.answers(run).records.equals(answered.records)
+    file.write_text(written, "utf-8")
+    assert execute(asked, keeping).state == "done"
+    assert store.model(run).is_dir()
 
 
 def test_the_perplexity_of_an_adapted_encoder_is_recorded_under_its_seed(planned, treebanks):

@@ -34,6 +34,7 @@ WAYS = {
     "features": lambda encoder, train: as_features(encoder, seed=2),
     "bilstm": lambda encoder, train: fresh_bilstm(train, seed=2, device="cpu"),
     "bilstm of few": lambda encoder, train: fresh_bilstm(train.limited(3), seed=2, device="cpu"),
+    "parser": lambda encoder, train: encoder,
 }
 CONDITIONS = {
     "none": "none",
@@ -42,8 +43,10 @@ CONDITIONS = {
     "bilstm": {"start": "bilstm"},
     "attention and frozen": {"layers": "all", "components": "attention", "freeze": "0-1"},
     "bilstm of few": {"start": "bilstm"},
+    "parser": "none",
 }
-LIMITS = {"bilstm of few": {"limit": 3}}
+CHANGES = {"bilstm of few": {"limit": 3}, "parser": {"decode": "greedy"}}
+"""Way -> settings of its recipe or task, which are part of the questions."""
 
 
 def run_of(study, treebanks, store):
@@ -54,11 +57,11 @@ def run_of(study, treebanks, store):
 @pytest.mark.parametrize("way", WAYS)
 def test_by_every_door(way, study, treebanks, tiny_bert, encoder, tmp_path):
     """A study, the function behind ``crosslens finetune`` and Python: one id, one model, the same scores."""
-    condition, settings = CONDITIONS[way], {**SETTINGS, **LIMITS.get(way, {})}
-    bilstm = condition == {"start": "bilstm"}
-    one = Study.model_validate(
-        {**study.model_dump(), "conditions": [condition], "seeds": [2], "set": settings, "recipe": "small"}
-    )
+    condition, settings = CONDITIONS[way], {**SETTINGS, **CHANGES.get(way, {})}
+    bilstm, task = condition == {"start": "bilstm"}, "parsing" if way == "parser" else "pos"
+    given = study.model_dump()
+    given["data"]["tasks"] = {task: given["data"]["tasks"]["pos"]}
+    one = Study.model_validate({**given, "conditions": [condition], "seeds": [2], "set": settings, "recipe": "small"})
     planned = run_of(one, treebanks, tmp_path / "store")
     assert isinstance(planned, ModelRun)
     run_study(one, tmp_path / "store", executor="serial", data=str(treebanks), device="cpu")
@@ -66,14 +69,14 @@ def test_by_every_door(way, study, treebanks, tiny_bert, encoder, tmp_path):
     described = store.describe(planned.id)
 
     name = "bilstm" if bilstm else "small"
-    recipe = find_recipe(name, "pos", settings)
+    recipe = find_recipe(name, task, settings)
     corpora = Corpora(str(treebanks))
     train = corpora.corpus("ud/en_toy", split="train")
     with threads(1):
-        model = finetune(WAYS[way](encoder, train), "pos", train=train, recipe=recipe, seed=2)
+        model = finetune(WAYS[way](encoder, train), task, train=train, recipe=recipe, seed=2)
         records = finetune_and_evaluate(
             "bilstm" if bilstm else tiny_bert,
-            "pos",
+            task,
             train="ud/en_toy",
             tests=["ud/en_pud", "ud/fr_pud"],
             condition="none" if bilstm else condition,

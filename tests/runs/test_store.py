@@ -120,7 +120,8 @@ def test_what_a_question_owns_is_not_renamed_by_the_study(tmp_path):
     store = Store(tmp_path)
     probed = ProbeQuestion("langid", {}, CorpusRef("langid/all:train", "1" * 64), FRENCH.corpus, None, "scaled", 7)
     similar = Similarity("ud/pud", "sv", "fr", ("1", "2"), "cka", None)
-    own = {"seed": 7, "train": "langid/all:train", "train_digest": "1" * 64, "settings": "inputs=scaled"}
+    own = {"seed": 7, "train": "langid/all:train", "train_digest": "1" * 64, "dev": "langid/all:dev"}
+    own["settings"] = "inputs=scaled"
     results = Results.of(
         [
             Record(measure="probe langid", metric="accuracy", value=1.0, question=probed.id, encoder="old", **own),

@@ -1,6 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
+from crosslens.data.corpus import Corpus
 from crosslens.errors import RequestError
 from crosslens.tasks import TASKS, find_task
 from crosslens.training.recipe import RECIPES, Recipe, default_recipe, differing, find_recipe, overrides, recipe_columns
@@ -143,6 +144,31 @@ def test_every_named_recipe_has_its_name_and_overrides_nothing():
         assert recipe.name == name
         task = next((task for task in TASKS.built_in if name.endswith(f".{task}")), "pos")
         assert overrides(find_recipe(name, task), find_task(task, recipe.task)) == {}
+
+
+@pytest.mark.parametrize(
+    ("trained", "dev", "oracle"),
+    [
+        ("en", "en", False),
+        ("en", "fr", True),
+        ("en+fr", "fr", False),
+        ("en+fr", "fr+en", False),
+        ("fr", "en+fr", True),
+        ("en+fr", "de", True),
+        (None, "fr", False),
+        ("en", None, False),
+    ],
+)
+def test_dev_data_of_a_language_that_is_not_trained_on_are_an_oracle(trained, dev, oracle):
+    """Of joined data, those of each part are none."""
+    train, theirs = Corpus((), "train", trained), Corpus((), "theirs", dev)
+    for recipe, chosen in (
+        (Recipe(select="best"), "oracle theirs" if oracle else "best"),
+        (Recipe(select="last"), "last"),
+        (Recipe(select="average", schedule="plateau"), "average, oracle theirs" if oracle else "average"),
+    ):
+        assert recipe.selection(train=train, dev=theirs) == chosen
+        assert recipe.selection(train=train, dev=None) == recipe.select
 
 
 def test_the_default_recipe_is_the_task_s_own():

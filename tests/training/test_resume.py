@@ -72,11 +72,16 @@ def test_the_training_time_counts_what_was_trained_before_an_interruption(tmp_pa
     assert run(encoder, "pos", toy, state=state, save_every=1, stepped=step).facts["seconds"] == 50  # saved after 20
 
 
-@pytest.mark.parametrize("every", [2, 4, 5])
-def test_a_state_kept_on_the_way_is_that_of_the_end_at_last(tmp_path, encoder, toy, every):
+PLATEAU = RECIPE.model_copy(update={"schedule": "plateau", "learning_rate": 1e-30, "epochs": 4})
+"""It ends after the second of four epochs: nothing moves, so the dev score does not rise."""
+
+
+@pytest.mark.parametrize(("recipe", "every"), [(RECIPE, 2), (RECIPE, 4), (RECIPE, 5), (PLATEAU, 3)])
+def test_a_state_kept_on_the_way_is_that_of_the_end_at_last(tmp_path, encoder, toy, recipe, every):
     state = tmp_path / "run.state"
-    whole = run(encoder, "pos", toy, state=state, save_every=every)
-    assert_equal(whole, run(encoder, "pos", toy, state=state, save_every=every, progress=lambda update: 1 / 0))
+    whole = run(encoder, "pos", toy, recipe, state=state, save_every=every)
+    assert whole.facts["steps"] == (4 if recipe is PLATEAU else 6)
+    assert_equal(whole, run(encoder, "pos", toy, recipe, state=state, save_every=every, progress=lambda update: 1 / 0))
 
 
 def test_a_training_shorter_than_the_steps_between_states_keeps_none(tmp_path, encoder, toy):
@@ -84,7 +89,8 @@ def test_a_training_shorter_than_the_steps_between_states_keeps_none(tmp_path, e
     assert not (tmp_path / "run.state").exists()
 
 
-def test_a_long_training_of_few_steps_keeps_its_last_state(tmp_path, encoder, toy, monkeypatch):
+@pytest.mark.parametrize("recipe", [RECIPE, PLATEAU])
+def test_a_long_training_of_few_steps_keeps_its_last_state(tmp_path, encoder, toy, monkeypatch, recipe):
     """An interruption of what follows, such as the evaluation, would lose all of it."""
     clock = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: clock[0])
@@ -93,8 +99,8 @@ def test_a_long_training_of_few_steps_keeps_its_last_state(tmp_path, encoder, to
         clock[0] += 60
 
     state = tmp_path / "run.state"
-    whole = run(encoder, "pos", toy, state=state, save_every=7, stepped=step)
-    assert_equal(whole, run(encoder, "pos", toy, state=state, save_every=7, stepped=lambda *_: 1 / 0))
+    whole = run(encoder, "pos", toy, recipe, state=state, save_every=7, stepped=step)
+    assert_equal(whole, run(encoder, "pos", toy, recipe, state=state, save_every=7, stepped=lambda *_: 1 / 0))
 
 
 def test_a_state_of_another_training_is_refused(tmp_path, encoder, toy):

@@ -215,7 +215,7 @@ def _similarities(
         assert subject.model is not None
         reference = corpora.planned(first.reference, split="train") if first.reference else None
         changed = intervened(subject.model, [_later(first)], sources, seed=first.seed, reference=reference)
-        against, columns = changed.encoder, {**Condition.parse(first.condition).columns, "settings": None}
+        against, columns = changed.encoder, Condition.parse(first.condition).columns
     by_question: dict[str, Results] = {}
     for measures, pairs in by_measures.items():
         named = [f"{source}-{target}" for source, target in pairs]

@@ -31,7 +31,7 @@ class Report:
     Attributes:
         plan: the plan at the end.
         taken: runs that other processes are working on.
-        stopped: whether the study was interrupted.
+        stopped: whether the study, or one of its worker processes, was interrupted.
     """
 
     plan: Plan
@@ -146,6 +146,7 @@ def run_study(
             summary = summarise(store, planned.asked, study=study.name)
             write_text(home / "summary.csv", summary.to_csv(index=False))
     failed, taken = (tuple(end for end in outcomes.values() if end.state == state) for state in ("failed", "taken"))
+    stopped = stopped or any(end.state == "stopped" for end in outcomes.values())  # a worker may be, alone
     return Report(planned, failed, taken, stopped)
 
 

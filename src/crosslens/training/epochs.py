@@ -168,7 +168,7 @@ class Epochs:
                 f"with dropout, weights trained by {processes().size} processes differ from those trained by one, under"
                 " the same run id"
             )
-        if self.loop.step < self.loop.settings.steps:  # before the first step, which can be long
+        if not self.loop.over and self.loop.step < self.loop.settings.steps:  # before the first step, which can be long
             self._progress.report("fine-tuning", self.loop.step, self.loop.settings.steps, "steps")
         checkpointed = recipe.gradient_checkpointing == "layers"
         with (
@@ -228,9 +228,10 @@ class Epochs:
         if step % self._epoch_steps == 0:
             self._end_epoch(step)
         last, every = self.loop.settings.steps, self._save_every
-        if step % every == 0 or (step == last and step > every):
+        ended = self.loop.over or step == last
+        if step % every == 0 or (ended and step > every):
             self._save()
-        elif step == last and self._seconds() >= LONG:
+        elif ended and self._seconds() >= LONG:
             with suppress(OSError):  # a full disk costs nothing unless the evaluation is interrupted
                 self._save()
         if self._stepped is not None:

@@ -107,7 +107,7 @@ class TaskModel:
             "state": "fine-tuned",
             "source": self.source,
             "seed": self.seed,
-            **{name: facts.get(name) for name in ("train", "train_digest", "translated_from", "dev", "selection")},
+            **{name: facts.get(name) for name in ("train", "train_digest", "dev", "selection")},
             **recipe_columns(self.recipe, self.task),
         }
 
@@ -147,7 +147,6 @@ NAMED = frozenset(
         "train",
         "train_digest",
         "train_release",
-        "translated_from",
         "dev",
         "dev_digest",
         "selection",

@@ -21,6 +21,9 @@ from toy_studies import results_of, run
 forks = multiprocessing.get_context("forkserver")
 forks.set_forkserver_preload(["crosslens.studies.run_study", "transformers.models.bert.modeling_bert"])
 
+STOPPED = 3
+"""Exit status of a process whose study says that it was stopped."""
+
 
 def _child(study, folder, treebanks, executor, before=None):
     import torch
@@ -29,7 +32,8 @@ def _child(study, folder, treebanks, executor, before=None):
         before()
 
     torch.set_num_threads(1)
-    run_study(study, folder, executor=executor, workers=2, data=treebanks, device="cpu")
+    report = run_study(study, folder, executor=executor, workers=2, data=treebanks, device="cpu")
+    sys.exit(STOPPED if report.stopped else 0)
 
 
 def _set_variables(variables):
@@ -110,24 +114,30 @@ def test_two_processes_on_one_store_do_each_run_once(study, treebanks, tmp_path,
     assert results_of(tmp_path).read_bytes() == results_of(uninterrupted).read_bytes()
 
 
-def test_a_worker_that_is_killed_takes_only_its_own_run_along(study, treebanks, tmp_path):
-    """kill -9 of the first worker that would publish a run; the others go on, and that run is done the next time."""
+@pytest.mark.parametrize(("number", "failed", "ended"), [(signal.SIGKILL, 1, 0), (signal.SIGTERM, 0, STOPPED)])
+def test_a_worker_that_ends_takes_only_one_run_along(study, treebanks, tmp_path, number, failed, ended):
+    """kill -9, or SIGTERM as of a guard of memory, to the first worker that would publish a run.
+
+    The others go on with all that waits, and the lost run is done the next time.
+    """
 
     long = study.model_copy(update={"seeds": tuple(range(1, 5))})
     folder = tmp_path / "store"
     hook = interrupted.environment(
-        tmp_path / "hook", 1, f"{folder}/runs/*", events=["os.rename"], once=str(tmp_path / "killed")
+        *(tmp_path / "hook", 1, f"{folder}/runs/*"),
+        **{"events": ["os.rename"], "number": number, "once": str(tmp_path / "interrupted"), "alone": True},
     )
     before = partial(_set_variables, hook)
     child = forks.Process(target=_child, args=(long, str(folder), str(treebanks), "processes", before))
     child.start()
     child.join()
-    assert child.exitcode == 0
-    assert (tmp_path / "killed").exists()
+    assert child.exitcode == ended
+    assert (tmp_path / "interrupted").exists()
     (row,) = status(Store(folder))
-    assert (row.runs, row.done, row.failed) == (8, 7, 1)
-    (kept,) = (folder / "failed").iterdir()
-    assert "its process died" in (kept / "log.txt").read_text()
+    assert (row.runs, row.done, row.failed) == (8, 7, failed)
+    if failed:
+        (kept,) = (folder / "failed").iterdir()
+        assert "its process died" in (kept / "log.txt").read_text()
     assert not run(long, folder, treebanks).failed
 
 
