@@ -55,7 +55,7 @@ def test_settings_that_differ_from_the_defaults_can_be_a_mapping(masked_bert, tm
 
 
 def test_interrupted_it_goes_on_to_the_same_bits(masked_bert, tmp_path):
-    adapt(masked_bert, {"fr": text()}, tmp_path / "whole", settings=SMALL, device="cpu")
+    whole = adapt(masked_bert, {"fr": text()}, tmp_path / "whole", settings=SMALL, device="cpu")
 
     def stop(update):
         if update.done == 31:
@@ -68,7 +68,7 @@ def test_interrupted_it_goes_on_to_the_same_bits(masked_bert, tmp_path):
     assert (tmp_path / "part.partial" / "state.pt").exists()
     with pytest.raises(RequestError, match="other settings"):
         adapt(masked_bert, {"fr": text("en")}, tmp_path / "part", settings=SMALL)
-    adapt(masked_bert, {"fr": text()}, tmp_path / "part", settings=SMALL, device="cpu")
+    assert adapt(masked_bert, {"fr": text()}, tmp_path / "part", settings=SMALL, device="cpu") == whole
     assert load_encoder(tmp_path / "whole").digest == load_encoder(tmp_path / "part").digest
 
 
@@ -134,8 +134,9 @@ def test_the_best_pass_is_kept(masked_bert, tmp_path):
 
 def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
     out = tmp_path / "out"
-    with pytest.raises(RequestError, match="raw text is given by language"):
-        adapt(masked_bert, "raw.txt", out)
+    for texts in ("raw.txt", {}):
+        with pytest.raises(RequestError, match="raw text is given by language"):
+            adapt(masked_bert, texts, out)
     with pytest.raises(DataError, match="no letter of any known script"):
         adapt(tmp_path / "not loaded", {"und": Corpus((Text(("12 34",)), Text(("\ue000",))), "odd")}, out)
     with pytest.raises(RequestError, match="has 1 line, of which 1 must be held out"):
@@ -246,16 +247,17 @@ def test_the_seed_chooses_what_is_hidden_in_the_held_out_text(masked_bert, tmp_p
 
 @pytest.fixture
 def planned(masked_bert, tmp_path, monkeypatch):
-    """The lines that are cut into blocks, and the batches of a training that does not take place."""
+    """The lines that are cut into blocks, and the batches and held-out ones of a training that does not take place."""
 
     def plan(corpus, settings):
-        cut, batches = {}, []
+        cut, batches, held_out = {}, [], []
 
         def record(name, lines, *more, **options):
             cut[name] = list(lines)
             return cut_stream(name, lines, *more, **options)
 
-        def stop(loop, model, asked, **options):
+        def stop(loop, model, asked, *, unseen, **options):
+            held_out.extend(unseen["fr"])
             batches.extend(asked(step)[0][1] for step in range(loop.settings.steps))
             raise RequestError("planned")
 
@@ -263,7 +265,7 @@ def planned(masked_bert, tmp_path, monkeypatch):
         monkeypatch.setattr("crosslens.mlm.adapt.train_language_model", stop)
         with pytest.raises(RequestError, match="planned"):
             adapt(masked_bert, {"fr": corpus}, tmp_path / "out", settings=settings, device="cpu")
-        return cut, batches
+        return cut, batches, held_out
 
     return plan
 
@@ -272,15 +274,21 @@ def planned(masked_bert, tmp_path, monkeypatch):
 def test_the_last_lines_are_held_out_to_the_nearest_number(planned, lines, share, count):
     """1.5 lines are two, 2.4 are two, and there is always one."""
     corpus = replace(text(), items=text().items[:lines])
-    cut, _ = planned(corpus, SMALL.model_copy(update={"held_out": share, "length": 8, "epochs": 1}))
+    cut, *_ = planned(corpus, SMALL.model_copy(update={"held_out": share, "length": 8, "epochs": 1}))
     texts = [item.text for item in corpus]
     assert cut == {"raw": texts[:-count], "the held-out text of raw": texts[-count:]}
 
 
 def test_every_epoch_reads_each_block_once_in_an_order_of_its_own(planned):
-    _, batches = planned(text(), SMALL.model_copy(update={"epochs": 3}))
+    _, batches, _ = planned(text(), SMALL.model_copy(update={"epochs": 3}))
     size = len(batches) // 3
     epochs = [[row.tobytes() for batch in batches[i * size : (i + 1) * size] for row in batch] for i in range(3)]
     assert len(epochs[0]) > 10
     assert sorted(epochs[0]) == sorted(epochs[1]) == sorted(epochs[2])
     assert epochs[0] != epochs[1] != epochs[2] != epochs[0]
+
+
+def test_each_held_out_batch_hides_subwords_at_places_of_its_own(planned):
+    *_, held_out = planned(text(), SMALL.model_copy(update={"held_out": 0.5}))
+    hidden = [predicted.tobytes() for _, _, _, predicted in held_out]
+    assert len(set(hidden)) == len(hidden) > 5
