@@ -23,6 +23,18 @@ def test_trees_are_drawn_until_enough_are_accepted():
         draw_trees(1, shortest=4, longest=6, generator=generator, accept=lambda tree: len(tree) > 6)
 
 
+def test_rejected_trees_count_from_the_last_accepted_one(monkeypatch):
+    """However many are rejected in all."""
+    monkeypatch.setattr("crosslens.lab.grammar.ATTEMPTS", 100)
+    rejected = []
+
+    def accept(tree):
+        return tree[0].kind == "clausal" or rejected.append(tree)
+
+    assert len(draw_trees(100, shortest=4, longest=16, generator=np.random.default_rng(0), accept=accept)) == 100
+    assert len(rejected) > 300
+
+
 def test_clauses_and_noun_phrases_are_nested_so_deep_and_no_deeper():
     trees = draw_trees(1000, shortest=4, longest=60, generator=np.random.default_rng(0))
     deepest = 0

@@ -262,6 +262,7 @@ def test_laboratories_are_corpora_by_name():
         ({"false_friends": -0.1}, "greater than or equal to 0"),
         ({"languages": {}}, "language names must consist of lower-case letters"),
         ({"languages": {"a_b": Language()}}, "language names must consist of lower-case letters and digits: .*a_b"),
+        ({"languages": {"Ab": Language()}}, "language names must consist of lower-case letters and digits: .*Ab"),
         ({"languages": {"a": {"order": "SVV"}}}, "order"),
     ],
 )

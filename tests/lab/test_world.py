@@ -53,8 +53,12 @@ def test_a_class_may_have_a_single_word_of_each_kind():
     world = World(settings, 0)
     for kind in ("noun", "transitive", "adjective"):
         assert sorted(world.topic(kind, np.arange(6)).tolist()) == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("kind", ["nouns", "transitive", "adjectives"])
+def test_no_class_is_without_a_word_of_a_kind(kind):
     with pytest.raises(ValidationError, match="7 classes for 6 words"):
-        WorldSettings(nouns=8, transitive=6, adjectives=8, classes=7)
+        WorldSettings(**{"nouns": 8, "transitive": 8, "adjectives": 8, "classes": 7, kind: 6})
 
 
 def test_the_frequency_of_words_of_two_kinds_does_not_join_their_classes():

@@ -55,7 +55,7 @@ def test_settings_that_differ_from_the_defaults_can_be_a_mapping(masked_bert, tm
 
 
 def test_interrupted_it_goes_on_to_the_same_bits(masked_bert, tmp_path):
-    adapt(masked_bert, {"fr": text()}, tmp_path / "whole", settings=SMALL, device="cpu")
+    whole = adapt(masked_bert, {"fr": text()}, tmp_path / "whole", settings=SMALL, device="cpu")
 
     def stop(update):
         if update.done == 31:
@@ -68,7 +68,7 @@ def test_interrupted_it_goes_on_to_the_same_bits(masked_bert, tmp_path):
     assert (tmp_path / "part.partial" / "state.pt").exists()
     with pytest.raises(RequestError, match="other settings"):
         adapt(masked_bert, {"fr": text("en")}, tmp_path / "part", settings=SMALL)
-    adapt(masked_bert, {"fr": text()}, tmp_path / "part", settings=SMALL, device="cpu")
+    assert adapt(masked_bert, {"fr": text()}, tmp_path / "part", settings=SMALL, device="cpu") == whole
     assert load_encoder(tmp_path / "whole").digest == load_encoder(tmp_path / "part").digest
 
 
@@ -134,8 +134,9 @@ def test_the_best_pass_is_kept(masked_bert, tmp_path):
 
 def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
     out = tmp_path / "out"
-    with pytest.raises(RequestError, match="raw text is given by language"):
-        adapt(masked_bert, "raw.txt", out)
+    for texts in ("raw.txt", {}):
+        with pytest.raises(RequestError, match="raw text is given by language"):
+            adapt(masked_bert, texts, out)
     with pytest.raises(DataError, match="no letter of any known script"):
         adapt(tmp_path / "not loaded", {"und": Corpus((Text(("12 34",)), Text(("\ue000",))), "odd")}, out)
     with pytest.raises(RequestError, match="has 1 line, of which 1 must be held out"):

@@ -64,6 +64,32 @@ def test_a_training_by_other_rules_or_of_other_weights_is_not_resumed(
         adapt(tmp_path / "bert", {"fr": FRENCH}, tmp_path / "out", settings=SMALL, device="cpu")
 
 
+OTHER = {
+    "epochs": 2,
+    "length": 8,
+    "batch": 2,
+    "precision": "bfloat16",
+    "learning_rate": 1e-3,
+    "warmup": 0.2,
+    "weight_decay": 0.1,
+    "clip": 2.0,
+    "masking": Masking(share=0.2),
+    "held_out": 0.2,
+    "freeze": "0",
+    "seed": 2,
+}
+"""Every setting -> another value."""
+
+
+def test_a_training_with_another_value_of_any_setting_is_not_resumed(begin, masked_bert, tmp_path):
+    begin(folder=tmp_path / "out")
+    assert OTHER.keys() == Adaptation.model_fields.keys()
+    for name, value in OTHER.items():
+        settings = SMALL.model_copy(update={name: value})
+        with pytest.raises(RequestError, match="holds an unfinished training with other settings or text"):
+            adapt(masked_bert, {"fr": FRENCH}, tmp_path / "out", settings=settings, device="cpu")
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -93,11 +119,11 @@ def test_subwords_are_hidden_as_the_settings_say_in_training_and_in_held_out_tex
         assert (shown == wanted)[~predicted].all()
 
 
-def test_every_step_hides_subwords_of_its_own(begin):
-    steps, _, batches, _ = begin(epochs=3)
-    hidden = [batches(step)[3].tobytes() for step in range(steps)]
-    assert steps > 20
-    assert len(set(hidden)) == steps
+def test_every_batch_hides_subwords_of_its_own_in_training_and_in_held_out_text(begin):
+    steps, _, batches, held_out = begin(epochs=3, held_out=0.5)
+    hidden = [batch[3].tobytes() for batch in (*map(batches, range(steps)), *held_out)]
+    assert min(steps, len(held_out)) > 5
+    assert len(set(hidden)) == len(hidden)
     assert batches(7)[3].tobytes() == hidden[7]
 
 

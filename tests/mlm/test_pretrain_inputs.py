@@ -97,6 +97,43 @@ def test_a_training_by_other_rules_or_with_another_dictionary_is_not_resumed(
         pretrain(replaced(SMALL, changes), tmp_path / "out", base=texts, device="cpu")
 
 
+OTHER = {
+    "separate": "1",
+    "extra_anchors.most": 0.2,
+    "validation.lines": 2,
+    "objective": "causal",
+    "exponent": 0.5,
+    "vocabulary.size": 110,
+    "shape.width": 18,
+    "steps": 31,
+    "checkpoints": 10,
+    "reading": "lines",
+    "mix": "one",
+    "batch": 4,
+    "micro_batch": 2,
+    "precision": "bfloat16",
+    "masking.share": 0.2,
+    "learning_rate": 2e-3,
+    "embedding_learning_rate": 2e-3,
+    "warmup": 0.1,
+    "schedule": "inverse-sqrt",
+    "betas": (0.9, 0.99),
+    "weight_decay": 0.1,
+    "clip": 2.0,
+    "seed": 2,
+}
+"""Every setting but those that name files -> another value."""
+
+
+def test_a_training_with_another_value_of_any_setting_is_not_resumed(texts, dictionaries, begin, tmp_path):
+    switched = {"dictionaries": {"en-fr": "en-fr.txt"}, "extra_anchors": {}}
+    begin(switched, tmp_path / "out")
+    assert {name.partition(".")[0] for name in OTHER} == Pretraining.model_fields.keys() - {"corpora", "dictionaries"}
+    for name, value in OTHER.items():
+        with pytest.raises(RequestError, match="holds an unfinished training with other settings or text"):
+            pretrain(replaced(SMALL, {**switched, name: value}), tmp_path / "out", base=texts, device="cpu")
+
+
 @pytest.mark.parametrize("changes", [{}, {"objective": "causal"}, {"separate": "0"}])
 @pytest.mark.parametrize("rate", [None, 7e-3])
 def test_word_embeddings_have_a_rate_of_their_own_where_one_is_given(begin, changes, rate):

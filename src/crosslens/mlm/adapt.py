@@ -26,7 +26,7 @@ from crosslens.encoders.freeze import freeze
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers
 from crosslens.errors import DataError, EncoderError, RequestError
-from crosslens.files import new_folder, refuse_existing, write_text
+from crosslens.files import new_folder, refuse_existing
 from crosslens.formatting import counted
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.objective import (
@@ -88,7 +88,7 @@ def adapt(
             computed in the precision.
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
-    if not isinstance(texts, Mapping):
+    if not isinstance(texts, Mapping) or not texts:
         raise RequestError("raw text is given by language", hint='texts={"wo": "wolof.txt"}')
     folder = refuse_existing(folder)
     if not isinstance(settings, Adaptation):
@@ -152,8 +152,7 @@ def adapt(
         )
         groups = parameter_groups(model, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay)
         loop: Loop[Batch] = Loop(model, groups, optimiser, seed=settings.seed, identity=identity)
-        facts = _before(partial, model, held_out)
-        before = {language: facts[f"perplexity before {language}"] for language in corpora}
+        before = perplexities(model, held_out)  # again after an interruption, of the same weights
         listener = listening(progress)
         if fresh:
             advice = f"; first train it alone, on languages that the encoder knows (freeze=0-{loaded.depth})"
@@ -164,7 +163,7 @@ def adapt(
         listener.say(f"before adapting: {describe_perplexities(before)}")
         if validated is not None:
             validated(0, before)
-        facts |= train_language_model(
+        facts = train_language_model(
             loop,
             model,
             batches,
@@ -177,6 +176,7 @@ def adapt(
             progress=listener,
             validated=validated,
         )
+        facts |= {f"perplexity before {language}": value for language, value in before.items()}
         facts |= coverage | {"fresh_head": list(fresh)}
         description = {
             "crosslens": __version__,
@@ -243,11 +243,3 @@ def _freeze(model: Any, encoder: Encoder, layers: str) -> None:
     for name, parameter in model.base_model.named_parameters():
         if name in names:
             parameter.requires_grad_(False)
-
-
-def _before(partial: Path, model: Any, held_out: Mapping[str, list[Batch]]) -> dict[str, Any]:
-    """Each language's perplexity before training, saved so that it survives an interruption."""
-    note = partial / "before.json"
-    if not note.exists():
-        write_text(note, json.dumps(perplexities(model, held_out)))
-    return {f"perplexity before {language}": value for language, value in json.loads(note.read_text()).items()}

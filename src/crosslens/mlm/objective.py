@@ -159,7 +159,7 @@ class Best:
             if select in measured
             else math.exp(np.mean([math.log(value) for value in measured.values()]))
         )
-        if self.step and self.score <= score:
+        if self.score <= score:
             return self
         weights = {name: value.detach().clone() for name, value in model.state_dict().items()}
         return Best(step, float(score), measured, weights)
@@ -246,7 +246,7 @@ def train_language_model(
     facts: dict[str, Any] = {"loss": float(np.mean(loop.losses)), "steps": loop.step}
     if best.weights:
         model.load_state_dict(best.weights)
-    if best.step and best.perplexities:
+    if best.perplexities:
         facts |= {f"perplexity {language}": value for language, value in best.perplexities.items()}
         facts["kept_step"] = best.step
     return facts

@@ -137,7 +137,7 @@ def pretrain(
             part = [rows[group.rank :: group.size] for rows in arrays]
             size = settings.micro_batch or len(ids)
             if settings.micro_batch and settings.reading == "lines":  # as many positions as that many full sequences
-                size = max(1, settings.micro_batch * settings.shape.positions // ids.shape[1])
+                size = settings.micro_batch * settings.shape.positions // ids.shape[1]
             return [
                 (language, *(rows[first : first + size] for rows in part)) for first in range(0, len(part[0]), size)
             ]  # pyright: ignore[reportReturnType]

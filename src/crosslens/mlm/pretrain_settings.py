@@ -113,7 +113,7 @@ class Masking(Strict):
 
     @model_validator(mode="after")
     def _no_more_than_all(self) -> "Masking":
-        if self.masked + self.replaced > 1 + 1e-9:
+        if self.masked + self.replaced > 1:
             raise ValueError("masked and replaced add up to more than 1")
         return self
 
