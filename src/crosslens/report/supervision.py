@@ -151,9 +151,11 @@ def _columns(results: Results) -> dict[_Column, Scores]:
     name = languages_of(results)
     blocks = [block for variant, part in parts for block in _blocks(part, variant, name)]
     sources = {source for _, source, _, _, _ in blocks}
+    originals = {translated_from for _, _, translated_from, _, _ in blocks if translated_from}
     columns: dict[_Column, Scores] = {}
     for encoder, source, translated_from, (variant, *models), scores in blocks:
-        words = ", ".join(filter(None, (variant, encoder if len(encoders) > 1 else "")))
+        original = f"translated from {translated_from}" if translated_from and len(originals) > 1 else ""
+        words = ", ".join(filter(None, (original, variant, encoder if len(encoders) > 1 else "")))
         trained = trained_languages(source)
         own = {row: cell for row, cell in scores.items() if row.language in trained}
         joined = len(trained) > 1  # its scores stay together
