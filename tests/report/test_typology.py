@@ -28,6 +28,7 @@ def row(language, name, kind, scores, *, task="pos", published="", train=None):
         "BiLSTM": baseline,
         "encoder - BiLSTM": encoder - baseline,
         "adapted - BiLSTM": adapted - baseline,
+        "other seeds": "",
         "class": kind,
         "published text": "10K" if published else "",
         "published class": published,
@@ -58,6 +59,14 @@ def test_languages_are_grouped_by_task_and_class_in_the_order_of_the_classes():
     assert "Not tested: there is one seed" in table.caption
     (uyghur,) = table.groups["pos: not tested"]
     assert [cell.value for cell in uyghur.cells] == [60.0, None, 85.0, -25.0, None]
+
+
+def test_means_over_other_seeds_than_those_of_the_encoder_have_a_note():
+    lacking = [each for each in languages() if (each.target, each.start, each.seed) != ("wo", "adapted", 3)]
+    table = typology_table(read_typologies([], Results.of(lacking)))
+    notes = {row.language: row.cells[0].note for rows in table.groups.values() for row in rows}
+    assert table.notes[notes["wo"] - 1].startswith("other seeds than those of the encoder: adapted 2; Muller 2022: ")
+    assert table.notes[notes["gsw"] - 1].startswith("Muller 2022: ")
 
 
 def bars(chart):

@@ -75,6 +75,23 @@ def test_gap_and_similarity_of_fine_tuned_models_are_over_the_seeds_of_both():
     assert (pretrained.excluded, pretrained.gaps["de"]) == (0, pytest.approx((5.0 + 45.0 + 45.0) / 3))
 
 
+def test_languages_whose_scores_are_of_other_seeds_are_correlated_with_a_warning():
+    """Nothing of German was scored with seed 3, in which each gap is 30 points wider."""
+    pretrained = [replace(row, task=None, train=None, state="pretrained") for row in records(train="a") if row.measure]
+    scores = [
+        replace(row, seed=seed, value=row.value - 30.0 * (seed == 3 and row.target != "en"))
+        for seed in (1, 2, 3)
+        for row in records(train="a")
+        if row.measure is None
+    ]
+    lacking = [row for row in scores if (row.target, row.seed) != ("de", 3)]
+    (found,) = correlations(Results.of([*lacking, *pretrained]))
+    assert (found.gaps["de"], found.gaps["fr"]) == (pytest.approx(5.0), pytest.approx(25.0))
+    assert found.warnings[-1] == "languages differ in the seeds of their scores: 2 to 3"
+    (whole,) = correlations(Results.of([*scores, *pretrained]))
+    assert whole.warnings == found.warnings[:-1]
+
+
 def test_scores_and_similarities_of_different_seeds_are_refused_with_their_seeds():
     rows = [replace(row, seed=seed) for seed in (1, 2, 3) for row in records(train="a")]
     apart = Results.of([row for row in rows if (row.measure is None) == (row.seed < 3)])

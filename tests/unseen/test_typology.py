@@ -67,10 +67,11 @@ def test_seeds_are_paired_by_their_number():
     assert row["encoder - BiLSTM"] == pytest.approx(11.0)
     assert (row["adapted"], row["adapted - BiLSTM"]) == (95.0, 15.0)
     assert (row["encoder"], row["BiLSTM"]) == (91.0, 80.0)  # the means that it is the difference of
-    assert row["seeds"] == 2
+    assert (row["seeds"], row["other seeds"]) == (2, "adapted 1")
     lonely = Measurements({1: np.full(50, 90.0)}, None, {2: np.full(50, 80.0)})
     (row,) = typology({Cell("pos", "a", "a"): lonely}).to_dict("records")
     assert (row["encoder"], row["BiLSTM"], row["seeds"]) == (90.0, 80.0, 0)
+    assert row["other seeds"] == "BiLSTM 1"
 
 
 def test_one_seed_has_neither_test_nor_class():

@@ -125,7 +125,9 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
         if columns:
             several = len({key[2] for key, _ in groups if key[:2] == (task, metric)}) > 1
             distances = orders if task == "parsing" else {}
-            tables += _tables(task, metric, split if several else None, columns, distances, beside, notes)
+            title = ", ".join(filter(None, (task, metric, split if several or split != "test" else None)))
+            of_split = split if several else None
+            tables += _tables(task, metric, of_split, columns, distances, beside, notes, title=title)
     return tables
 
 
@@ -149,9 +151,11 @@ def _columns(results: Results) -> dict[_Column, Scores]:
     name = languages_of(results)
     blocks = [block for variant, part in parts for block in _blocks(part, variant, name)]
     sources = {source for _, source, _, _, _ in blocks}
+    originals = {translated_from for _, _, translated_from, _, _ in blocks if translated_from}
     columns: dict[_Column, Scores] = {}
     for encoder, source, translated_from, (variant, *models), scores in blocks:
-        words = ", ".join(filter(None, (variant, encoder if len(encoders) > 1 else "")))
+        original = f"translated from {translated_from}" if translated_from and len(originals) > 1 else ""
+        words = ", ".join(filter(None, (original, variant, encoder if len(encoders) > 1 else "")))
         trained = trained_languages(source)
         own = {row: cell for row, cell in scores.items() if row.language in trained}
         joined = len(trained) > 1  # its scores stay together
@@ -220,6 +224,8 @@ def _tables(
     orders: Mapping[str, Mapping[str, float]],
     beside: Paper | None,
     notes: Notes,
+    *,
+    title: str,
 ) -> list[Table]:
     several = [scores for column, scores in columns.items() if column.setting == "zero-shot"]  # in order; others have
     rows = list(dict.fromkeys(row for scores in (*several, *columns.values()) for row in scores))  # a source each
@@ -239,7 +245,7 @@ def _tables(
             for label, numbers in ((beside.name, theirs), ("ours − theirs", differences)):
                 printed.append(_Line(column.panel, label, label, numbers))
     caption = (
-        f"{task}, {metric}: scores by training data. The mean is over the languages of a setting, without the source"
+        f"{title}: scores by training data. The mean is over the languages of a setting, without the source"
         " language of zero-shot transfer."
     )
     if any(len(trained_languages(column.source)) > 1 for column in columns):
@@ -258,7 +264,6 @@ def _tables(
             printed.append(_Line(panels.get(setting, setting), f"{setting}, {system}", system, numbers))
         listed = "; ".join(dict.fromkeys(f"{system}: {beside.systems[system]}" for _, system in systems))
         caption += f" Other systems in {beside.name}: {listed}." if listed else ""
-    title = ", ".join(filter(None, (task, metric, split)))
     name = "-".join(filter(None, ("supervision", task, metric, split)))
     head = tuple(line.head for line in printed)
     lines = [Row(row.label, tuple(line.cells[place] for line in printed)) for place, row in enumerate(rows)]

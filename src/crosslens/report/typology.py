@@ -87,7 +87,8 @@ def typology_table(frame: "pandas.DataFrame") -> Table:
         frame: from `crosslens.studies.typology`.
 
     Returns:
-        A table of mean scores and differences in points. Notes give what the slides print of a language.
+        A table of mean scores and differences in points. Notes say which models have other seeds than the encoder, and
+        what the slides print of a language.
     """
     notes = Notes()
     groups: dict[str, tuple[Row, ...]] = {}
@@ -95,7 +96,7 @@ def typology_table(frame: "pandas.DataFrame") -> Table:
     differences = [name for name in DIFFERENCES if name.removesuffix(" - BiLSTM") in models]
     for task, name, rows in _by_class(frame):
         for row in rows:
-            note = notes.number(_published(row))
+            note = notes.number("; ".join(filter(None, (_of_other_seeds(row), _published(row)))))
             values = [None if _missing(row[column]) else float(row[column]) for column in (*models, *differences)]
             cells = tuple(
                 Cell(value, "score" if place < len(models) else "difference", note=None if place else note)
@@ -115,6 +116,11 @@ def typology_table(frame: "pandas.DataFrame") -> Table:
         caption += " Not tested: there is one seed, or no interval."
     head = (*models, *(name.replace(" - ", f" {MINUS} ") for name in differences))
     return Table("typology", caption, head, groups, tuple(notes.texts))
+
+
+def _of_other_seeds(row: Mapping[str, Any]) -> str | None:
+    """Which means of a row cannot be compared with the encoder's, because they are over other seeds."""
+    return f"other seeds than those of the encoder: {row['other seeds']}" if row["other seeds"] else None
 
 
 def _published(row: Mapping[str, Any]) -> str | None:

@@ -98,6 +98,7 @@ class Correlated:
         outcome: what was correlated with similarity.
         excluded: number of seeds of fine-tuned models that have either scores or similarities, and so count in neither.
         corpora: parallel corpora that the similarities were measured on.
+        seeds: numbers of seeds of the scores, ascending, where languages differ in them; else empty.
     """
 
     task: str
@@ -115,6 +116,7 @@ class Correlated:
     outcome: Outcome = "gap"
     excluded: int = 0
     corpora: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
 
     @property
     def called(self) -> str:
@@ -142,11 +144,15 @@ class Correlated:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Whether there are too few languages, how many seeds are excluded, and whether corpora differ by language."""
+        """Whether there are too few languages, how many seeds are excluded, and whether seeds or corpora of languages
+        differ.
+        """
         excluded = f"number of seeds excluded for lack of a score or similarity: {self.excluded}"
         corpora = f"languages differ in the corpus of their similarities: {', '.join(self.corpora)}"
-        others = (excluded if self.excluded else None, corpora if len(self.corpora) > 1 else None)
-        return tuple(filter(None, (self.correlation.warning, *others)))
+        fewest_and_most = " to ".join(map(str, self.seeds[:1] + self.seeds[1:][-1:]))
+        seeds = f"languages differ in the seeds of their scores: {fewest_and_most}"
+        others = {excluded: self.excluded, seeds: self.seeds, corpora: len(self.corpora) > 1}
+        return tuple(filter(None, (self.correlation.warning, *(text for text, holds in others.items() if holds))))
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -314,6 +320,8 @@ def _correlated(
             correlated = points if outcome == "gap" else scores
             if excluded and not correlated.keys() & similarities.keys():
                 _refuse_seeds(outcomes, by_target)
+            correlation = correlate(correlated, similarities, control=confounds, coefficient=coefficient)
+            seeds = {frozenset(outcomes[of].by_seed).difference(excluded.get(of, ())) for of in correlation.languages}
             yield Correlated(
                 task,
                 source,
@@ -323,13 +331,14 @@ def _correlated(
                 layer,
                 points,
                 similarities,
-                correlate(correlated, similarities, control=confounds, coefficient=coefficient),
+                correlation,
                 variant,
                 gaps.same_language,
                 scores,
                 outcome,
                 len(frozenset().union(*excluded.values())),
                 corpora,
+                tuple(sorted(set(map(len, seeds)))) if len(seeds) > 1 else (),
             )
 
 

@@ -138,7 +138,8 @@ def typology(cells: Mapping[Cell, Measurements]) -> "pandas.DataFrame":
     """Tabulate cells: means in points over common seeds, differences to the baseline with q-values, and the class.
 
     ``class`` uses tests corrected over the table (`crosslens.scores.intervals.q_values`). ``by means`` is the slides'
-    rule, without an undecided class. With fewer than two common seeds, both are empty.
+    rule, without an undecided class. With fewer than two common seeds, both are empty. ``other seeds`` names the models
+    whose means are over other seeds than those of the encoder, with the number of theirs.
     """
     import pandas as pd
 
@@ -166,6 +167,7 @@ def typology(cells: Mapping[Cell, Measurements]) -> "pandas.DataFrame":
                 "adapted - BiLSTM": second and second[0],
                 "q adapted": q_adapted,
                 "seeds": as_it_is.seeds if as_it_is else 0,
+                "other seeds": _other_seeds(scores),
                 "class": classify(first, second),
                 "by means": classify(_untested(first), _untested(second) if second else None),
             }
@@ -183,5 +185,20 @@ def _mean(scores: BySeed | None, compared: BySeed | None = None) -> float | None
     """Mean over the seeds that both have; over all without ``compared``, or without a common seed."""
     if not scores:
         return None
-    common = [seed for seed in scores if compared is None or seed in compared]
-    return float(np.mean([scores[seed].mean() for seed in common or scores]))
+    return float(np.mean([scores[seed].mean() for seed in _averaged(scores, compared)]))
+
+
+def _averaged(scores: BySeed, compared: BySeed | None) -> list[int]:
+    """The seeds of `_mean`."""
+    return [seed for seed in scores if compared is None or seed in compared] or list(scores)
+
+
+def _other_seeds(scores: Measurements) -> str:
+    """The models whose means are over other seeds than those of the encoder: ``adapted 2, from scratch 1``."""
+    others = {
+        "adapted": scores.adapted and _averaged(scores.adapted, scores.baseline),
+        "from scratch": scores.scratch and _averaged(scores.scratch, None),
+        "BiLSTM": _averaged(scores.baseline, scores.encoder),
+    }
+    own = set(_averaged(scores.encoder, scores.baseline))
+    return ", ".join(f"{name} {len(seeds)}" for name, seeds in others.items() if seeds and set(seeds) != own)

@@ -62,6 +62,7 @@ def test_only_main_scores_of_a_known_source_are_compared():
         ({"bank": "gsd"}, False),  # the paper's test sets are those of PUD
         ({"partner": "fr"}, True),
         ({"partner": "ru"}, False),  # an encoder that has not seen French
+        ({"split": "dev", "corpus": "ud/fr_pud:dev"}, False),  # the paper's scores in other languages are of test sets
     ],
 )
 def test_published_scores_are_of_the_same_test_set(changes, compared):

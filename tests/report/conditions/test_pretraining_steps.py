@@ -65,8 +65,8 @@ def test_steps_are_columns_and_quantities_are_rows():
     shown = {label: [cell.value for cell in cells] for label, cells in rows(by_step).items()}
     assert shown == {
         "CKA, mean of 2 pairs, mean of 2 layers": pytest.approx(list(CKA)),
-        "cka_shuffled, en–fr, mean of 1 layers": pytest.approx([0.1] * 4),
-        "probe langid, mean of 1 layers": pytest.approx([70.0, 69.0, 68.0, 66.0]),
+        "cka_shuffled, en–fr, mean of 1 layer": pytest.approx([0.1] * 4),
+        "probe langid, mean of 1 layer": pytest.approx([70.0, 69.0, 68.0, 66.0]),
         "POS tagging, accuracy, source en: en": [90.0] * 4,
         "zero-shot POS tagging, accuracy, source en, mean of 2 languages": [value + 2 for value in ZERO_SHOT],
     }
@@ -81,7 +81,7 @@ def test_what_comes_first_has_a_negative_lag():
     assert (lag.interval.low, lag.interval.over) == (pytest.approx(-125.0), "seeds")
     change, at, lag = printed["zero-shot POS tagging, accuracy, source en, mean of 2 languages"]
     assert (change.value, at.value, lag.value) == (pytest.approx(10.0), pytest.approx(275.0), None)
-    assert "cka_shuffled, en–fr, mean of 1 layers" not in printed  # a baseline
+    assert "cka_shuffled, en–fr, mean of 1 layer" not in printed  # a baseline
 
 
 def test_a_lag_is_to_the_transfer_of_the_same_encoder():
@@ -90,6 +90,15 @@ def test_a_lag_is_to_the_transfer_of_the_same_encoder():
     _, onsets = pretraining_steps(made() + Results.of(early))
     lags = {title: printed[0].cells[2].value for title, printed in onsets.groups.items()}
     assert lags == {"e": pytest.approx(150.0 - 275.0), "f": pytest.approx(150.0 - 50.0)}
+
+
+def test_there_is_no_lag_to_a_change_that_ends_at_another_step():
+    """Similarity is half way up at step 150, of 400; the score, of the 200 steps that it was measured at, at 100."""
+    scored_to_200 = [each for each in made() if each.task is None or "400" not in (each.condition or "")]
+    _, onsets = pretraining_steps(Results.of(scored_to_200))
+    _, at, lag = rows(onsets)["CKA, mean of 2 pairs, mean of 2 layers"]
+    assert (at.value, lag.value) == (pytest.approx(150.0), None)
+    assert onsets.notes[lag.note - 1] == "no lag between changes over steps 0 to 400 and 0 to 200"
 
 
 def test_a_change_that_may_be_chance_has_no_onset():
@@ -155,8 +164,8 @@ def test_parallel_corpora_and_settings_of_probes_have_rows_of_their_own():
     first, second = "CKA, mean of 2 pairs, mean of 2 layers, ud/pud", "CKA, mean of 2 pairs, mean of 2 layers, tatoeba"
     assert values[first] == pytest.approx(CKA)
     assert values[second] == [None, *map(pytest.approx, (0.2, 0.4, 0.5))]
-    assert values["probe langid, mean of 1 layers, C=9"] == [None, 34.5, 34.0, 33.0]
-    assert values["probe langid, mean of 1 layers"] == [70.0, 69.0, 68.0, 66.0]
+    assert values["probe langid, mean of 1 layer, C=9"] == [None, 34.5, 34.0, 33.0]
+    assert values["probe langid, mean of 1 layer"] == [70.0, 69.0, 68.0, 66.0]
     assert {first, second} <= set(rows(onsets))
 
 
@@ -267,7 +276,7 @@ def test_seeds_that_lack_a_step_are_noted():
     noted = {label: [cell.note for cell in cells] for label, cells in rows(onsets).items()}
     assert noted == {
         "CKA, mean of 2 pairs, mean of 2 layers": [None, None, 1],
-        "probe langid, mean of 1 layers": [None, None, 1],
+        "probe langid, mean of 1 layer": [None, None, 1],
         "POS tagging, accuracy, source en: en": [1, None, None],
         name: [1, 1, None],
     }

@@ -146,10 +146,10 @@ def test_what_moves_the_other_way_or_not_at_all_is_said_so():
 
 
 def test_the_gap_and_similarity_have_a_paragraph_where_there_are_languages_enough():
-    def paragraphs(letters):
+    def paragraphs(letters, corpora=("ud/pud", "ud/pud")):
         scores = [score("en", 90.0), *(score(letter, 40.0 + place) for place, letter in enumerate(letters))]
         similar = [
-            similarity("cka", 0.1 * place, layer=layer, target=letter)
+            similarity("cka", 0.1 * place, layer=layer, target=letter, corpus=corpora[letter == "a"])
             for place, letter in enumerate(letters)
             for layer in (0, 1)
         ]
@@ -161,6 +161,9 @@ def test_the_gap_and_similarity_have_a_paragraph_where_there_are_languages_enoug
         in text
     )
     assert "over 10 languages; a negative correlation means" in text
+    (apart,) = paragraphs("abcdefghij", corpora=("ud/pud", "tatoeba"))
+    differ = "languages differ in the corpus of their similarities: tatoeba, ud/pud"
+    assert f"over 10 languages ({differ}); a negative correlation means" in apart
     (few,) = paragraphs("abc")
     assert "over 3 languages: 3 languages are too few to say anything." in few
     assert paragraphs("ab") == []

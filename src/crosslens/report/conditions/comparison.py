@@ -8,7 +8,7 @@ import numpy as np
 from crosslens.encoders.condition import Condition
 from crosslens.report.blocks import by_main_metric, scores_of
 from crosslens.report.papers import Paper, Printed
-from crosslens.report.papers.paper import sources_of
+from crosslens.report.papers.paper import TESTED, sources_of
 from crosslens.report.significance import Interval, Significance
 from crosslens.report.table import Cell as PrintedCell
 from crosslens.report.table import Notes, cell_of
@@ -171,8 +171,10 @@ class Comparison:
         return f"{len(keys)} scores"
 
     def printed(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
-        """Find the published difference, or score of the reference."""
-        if column is None or not self._comparable(key, column) or len(self.models[column].trains) > 1:
+        """Find the published difference, or score of the reference; all of them are of test sets."""
+        if self.split not in TESTED or column is None or not self._comparable(key, column):
+            return None
+        if len(self.models[column].trains) > 1:
             return None
         (train,) = self.models[column].trains
         return paper.find(self.task, sources_of(train, self.source), _names(paper, key), column.condition)
@@ -180,7 +182,7 @@ class Comparison:
     def level(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
         """Find the published score."""
         target = key[0]
-        default = self.split not in (None, "test") or target in _names(paper, key)
+        default = self.split not in TESTED or target in _names(paper, key)
         if column is None or not self._comparable(key, column) or not default:
             return None
         if not all(self.source in sources_of(train, self.source) for train in self.models[column].trains):

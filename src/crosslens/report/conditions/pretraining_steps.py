@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from crosslens.errors import RequestError
+from crosslens.formatting import counted
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.layers.by_layer import measures_of
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of, over_seeds
@@ -55,6 +56,12 @@ class Series:
         """Seeds that have every step."""
         first, *others = self.by_step.values()
         return [seed for seed in first.by_seed if all(seed in cell.by_seed for cell in others)]
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The first step and the last."""
+        first, *_, last = self.by_step
+        return first, last
 
     def changes(self) -> Mapping[int | None, float]:
         """Change of each seed that has every step, from the first step to the last."""
@@ -124,6 +131,10 @@ def _onsets(series: Sequence[Series]) -> Table:
         printed = [_noted(cell, [each], len(each.seeds), notes) for cell in printed]
         for aim in aims:
             others = [other for other in series if other.encoder == each.encoder and other.aim == aim != each.aim][:1]
+            if any(other.ends != each.ends for other in others):  # halves of changes over other stretches
+                steps = " and ".join(f"{first} to {last}" for first, last in (each.ends, others[0].ends))
+                printed.append(Cell(None, "lag", note=notes.number(f"no lag between changes over steps {steps}")))
+                continue
             to = others[0].onsets() if others else {}
             lags = {seed: value - to[seed] for seed, value in onsets.items() if seed in to}
             lag = over_seeds(cells.Cell(lags), "lag", notes)
@@ -233,7 +244,7 @@ def _measured(results: Results, every: Results) -> Iterator[tuple[str, list[str]
 
 
 def _layers(table: cells.Cells) -> str:
-    return f"mean of {sum(layer > 0 for layer in table.columns)} layers"
+    return f"mean of {counted(sum(layer > 0 for layer in table.columns), 'layer', 'layers')}"
 
 
 def _mean(table: cells.Cells, rows: Iterable[cells.Key]) -> cells.Cell:

@@ -248,7 +248,8 @@ def _correlation_text(correlated: Correlated) -> str:
     )
     languages = f" over {len(correlation.languages)} languages"
     if correlation.warning:
-        return f"{text}{languages}: {correlation.warning}."
+        return f"{text}{languages}: {'; '.join(correlated.warnings)}."
+    languages += f" ({'; '.join(correlated.warnings)})" if correlated.warnings else ""
     low, high = (plain(end, decimals=2) for end in (correlation.low, correlation.high))
     interval = f" (95 % confidence interval over languages {low} to {high}, permutation p {correlation.p:.3f})"
     return f"{text}{interval}{languages}; a negative correlation means that similar languages transfer better."

@@ -13,6 +13,9 @@ from crosslens.encoders.condition import Condition
 OTHERS = "x"
 """In the files, the target that stands for the mean of the other languages."""
 
+TESTED = (None, "test")
+"""Splits of ours that published scores of test sets stand beside; None is unknown, as of a file of one's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Printed:

@@ -1,0 +1,48 @@
+"""Scores by training data: what stands in one column, and what beside it, is of one kind."""
+
+import pytest
+
+from crosslens.report.papers import find_paper
+from crosslens.report.supervision import supervision
+from crosslens.results.record import Record, Results
+
+
+def trained(source, target, value, *, split="test", **columns):
+    """The score of a model trained on one language and tested on another one."""
+    return Record(
+        task="document",
+        encoder="e",
+        source=source,
+        target=target,
+        metric="accuracy",
+        value=value,
+        seed=1,
+        split=split,
+        corpus=f"mldoc/{target}:{split}",
+        **{"train": f"mldoc/{source}:train", **columns},
+    )
+
+
+@pytest.mark.parametrize(("split", "title"), [("test", "document, accuracy"), ("dev", "document, accuracy, dev")])
+def test_scores_that_are_not_of_a_test_set_say_so_beside_published_ones(split, title):
+    scores = [trained("en", "en", 90.0, split=split), trained("en", "de", 70.0, split=split)]
+    by_language, by_setting = supervision(Results.of(scores), beside=find_paper("wu2019"))
+    assert list(by_language.groups) == [title]
+    assert all(table.caption.startswith(f"{title}: scores") for table in (by_language, by_setting))
+    assert by_language.name == "supervision-document-accuracy"
+
+
+def test_training_data_translated_from_two_languages_are_two_columns():
+    scores = [trained("en", "en", 90.0), trained("en", "de", 70.0)]
+    scores += [
+        trained("de", "de", value, translated_from=original, train=f"translated/{original}-de:train")
+        for original, value in (("en", 80.0), ("fr", 60.0))
+    ]
+    table, *_ = supervision(Results.of(scores))
+    german = next(row for row in table.groups["document, accuracy"] if row.label == "de")
+    assert dict(zip(table.head, (cell.value for cell in german.cells), strict=True)) == {
+        "in-language": None,
+        "translate-train, translated from en": 80.0,
+        "translate-train, translated from fr": 60.0,
+        "zero-shot from en": 70.0,
+    }
