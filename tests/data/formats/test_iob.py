@@ -146,6 +146,13 @@ def test_what_cannot_be_read_says_where(tmp_path, text, message):
     assert caught.value.message.startswith(str(path))
 
 
+def test_a_byte_order_mark_before_a_comment_is_no_word(tmp_path):
+    tagged, words = tmp_path / "tagged.txt", tmp_path / "words.txt"
+    tagged.write_text("\ufeff# sent_id = 1\n1\tWien\tB-LOC\t-\t-\n", "utf-8")
+    words.write_text("\ufeff#hashtag first\nthe cat sleeps .\n", "utf-8")
+    assert (iob.is_iob(tagged), iob.is_iob(words)) == (True, False)
+
+
 def test_missing_files(tmp_path):
     with pytest.raises(DataError, match="not found"):
         iob.read(tmp_path / "x")

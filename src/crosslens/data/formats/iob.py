@@ -123,14 +123,12 @@ def is_iob(path: str | Path) -> bool:
     layout = _layout(lines, None)
     if layout.tag is None:
         return False
-    first = next(line for line in lines if line.strip() and not line.startswith(("#", DOCUMENT)))
-    tag = layout.split(first.rstrip("\r\n"))[layout.tag]
+    tag = layout.split(_words(lines)[0])[layout.tag]
     return bool(TAG.fullmatch(tag) or _OTHER_SCHEME.fullmatch(tag))
 
 
 def _layout(lines: Sequence[str], prefixed: bool | None) -> Layout:
-    rows = [line.rstrip("\r\n").removeprefix(BYTE_ORDER_MARK) for line in lines]
-    words = [row for row in rows if row.strip() and not row.startswith(("#", DOCUMENT))]
+    words = _words(lines)
     if not words:
         return Layout(1, 0, None, "\t")
     separator = "\t" if "\t" in words[0] else " "
@@ -144,6 +142,12 @@ def _layout(lines: Sequence[str], prefixed: bool | None) -> Layout:
     if not prefixed and 2 * sum(row.startswith(prefix) for row in words) <= len(words):
         prefix = ""  # words with a colon, not languages
     return Layout(len(columns), 0, len(columns) - 1, separator, prefix)
+
+
+def _words(lines: Sequence[str]) -> list[str]:
+    """The lines of words, without their endings and a byte order mark; those that begin with # count as comments."""
+    rows = [line.rstrip("\r\n").removeprefix(BYTE_ORDER_MARK) for line in lines]
+    return [row for row in rows if row.strip() and not row.startswith(("#", DOCUMENT))]
 
 
 def _prefix(rows: Sequence[str]) -> str:
