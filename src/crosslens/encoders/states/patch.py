@@ -28,10 +28,10 @@ class Patch(CorpusIntervention):
     """Replace the states of each sentence by those of its translation in another corpus, with the same sentence id.
 
     By words, each subword of a word that is linked one to one takes the state of a subword of the linked word: the one
-    that taggers read takes that of the one that they read there, which is no lone ``▁``, the next that of the next, and
-    so on; the outermost are repeated. Words without a link, with several, or linked to a word with several, keep their
-    states. By sentences, the states of all words are shifted so that their mean is the mean over the translation's
-    words. Special tokens take the states of the translation's in both cases.
+    that taggers read takes the state of the one that they read there (see `Subwords.labelled`), the next that of the
+    next, and so on; the outermost are repeated. Words without a link, with several, or linked to a word with several,
+    keep their states. By sentences, the states of all words are shifted so that their mean is the mean over the
+    translation's words. Special tokens take the states of the translation's in both cases.
 
     Attributes:
         corpus: name of the corpus of translations; None: in a study the parallel test corpus in the source language, in
