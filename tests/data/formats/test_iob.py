@@ -153,6 +153,17 @@ def test_a_byte_order_mark_before_a_comment_is_no_word(tmp_path):
     assert (iob.is_iob(tagged), iob.is_iob(words)) == (True, False)
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n \n", "\r\n"])
+def test_the_last_sentence_of_a_file_may_be_followed_by_others(tmp_path, end):
+    """A sentence that ends without an empty line would become one with the next."""
+    file, twice = tmp_path / "x.iob2", tmp_path / "twice.iob2"
+    file.write_bytes(f"\ufeffWien B-LOC\nist O{end}".encode())
+    corpus = iob.read(file)
+    iob.write(corpus + corpus, twice)
+    assert iob.read(twice).items == (corpus + corpus).items
+    assert iob.to_text(corpus).encode() == file.read_bytes()
+
+
 def test_missing_files(tmp_path):
     with pytest.raises(DataError, match="not found"):
         iob.read(tmp_path / "x")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, normal, read_text, sentence_id
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, joined, normal, read_text, sentence_id
 from crosslens.data.sentence import Sentence, Where
 from crosslens.errors import DataError
 from crosslens.files import write_bytes
@@ -114,7 +114,7 @@ def to_text(corpus: Corpus) -> str:
     layout = _layout(lines, None) if all(sentence.lines for sentence in corpus.sentences) else None
     if layout is not None and layout.tag is not None and not _same_words(corpus, layout):
         layout = None
-    return "".join("".join(_lines(sentence, layout)) for sentence in corpus.sentences)
+    return joined(_lines(sentence, layout) for sentence in corpus.sentences)
 
 
 def is_iob(path: str | Path) -> bool:
@@ -251,7 +251,8 @@ def _same_words(corpus: Corpus, layout: Layout) -> bool:
 def _lines(sentence: Sentence, layout: Layout | None) -> Iterator[str]:
     tags = sentence.entities or ()
     if layout is None or layout.tag is None:
-        yield from (line for line in sentence.lines or () if line.startswith("#") and "\t" not in line)
+        bare = (line.rstrip("\r\n").removeprefix(BYTE_ORDER_MARK) for line in sentence.lines or ())
+        yield from (f"{line}\n" for line in bare if line.startswith("#") and "\t" not in line)
         for number, (word, tag) in enumerate(zip(sentence.words, tags, strict=True), start=1):
             yield f"{number}\t{as_field(word)}\t{tag}\t-\t-\n"
         yield "\n"
