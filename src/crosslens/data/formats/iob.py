@@ -4,6 +4,7 @@ Each line has one word, and an empty line ends a sentence. The layouts differ in
 
     UNER         ``1 <tab> Paris <tab> B-LOC <tab> - <tab> annotator``, with comments as in CoNLL-U
     CoNLL        ``Paris NNP B-NP B-LOC``, word first and tag last, separated by tabs or spaces; also MasakhaNER
+    MultiNERD    ``0 <tab> Paris <tab> B-LOC``, the same behind the word's number
     WikiANN      ``en:Paris <tab> B-LOC``, with the language before every word
     no tags      ``Paris``, unannotated text
 
@@ -42,6 +43,7 @@ class Layout:
         tag: index of the tag column, or None.
         separator: column separator: a tab or a space.
         prefix: prefix of every word, such as ``en:``.
+        start: number of the first word, if the words are numbered.
     """
 
     columns: int
@@ -49,6 +51,7 @@ class Layout:
     tag: int | None
     separator: str
     prefix: str = ""
+    start: int = 1
 
     @property
     def numbered(self) -> bool:
@@ -138,10 +141,19 @@ def _layout(lines: Sequence[str], prefixed: bool | None) -> Layout:
         return Layout(len(columns), 1, 2, separator)
     if len(columns) == 1:
         return untagged
+    if len(columns) >= 3 and columns[0] in ("0", "1") and _counted([untagged.split(word)[0] for word in words]):
+        return Layout(len(columns), 1, len(columns) - 1, separator, start=int(columns[0]))
     prefix = "" if prefixed is False else _prefix(words)
     if not prefixed and 2 * sum(row.startswith(prefix) for row in words) <= len(words):
         prefix = ""  # words with a colon, not languages
     return Layout(len(columns), 0, len(columns) - 1, separator, prefix)
+
+
+def _counted(numbers: Sequence[str]) -> bool:
+    """Whether these count the words of sentences: each is the first number again, or one more than that before it."""
+    start = numbers[0]
+    pairs = zip([start, *numbers], numbers, strict=False)
+    return len({*numbers}) > 1 and all(number == start or number == str(int(before) + 1) for before, number in pairs)
 
 
 def _words(lines: Sequence[str]) -> list[str]:
@@ -179,9 +191,9 @@ def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Se
                 line=number,
                 hint=hint,
             )
-        if layout.numbered and columns[0] != str(len(words) + 1):
-            hint = "an empty line separates sentences" if columns[0] == "1" else None
-            reason = f"unexpected id {columns[0]!r}, expected {len(words) + 1}"
+        if layout.numbered and columns[0] != (expected := str(layout.start + len(words))):
+            hint = "an empty line separates sentences" if columns[0] == str(layout.start) else None
+            reason = f"unexpected id {columns[0]!r}, expected {expected}"
             raise DataError(reason, file=file, line=number, hint=hint)
         word = columns[layout.word]
         if not word.startswith(layout.prefix):
