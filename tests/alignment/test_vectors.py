@@ -21,11 +21,13 @@ from crosslens.data.formats.text import cut_words
 from crosslens.data.sentence import Sentence, Text
 from crosslens.data.subwords import split_words
 from crosslens.encoders.encoder import layer_outputs
+from crosslens.encoders.interventions.read_as import read_as
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.matmul import inference
 from crosslens.encoders.reinit import random_init, untrained_pair
+from crosslens.encoders.represent import represent_words
 from crosslens.errors import DataError, RequestError
-from toys import SENTENCES
+from toys import SENTENCES, loaded_with, metaspace
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +141,14 @@ def test_occurrences_are_states_of_the_first_subword_in_their_sentence(encoder):
         for row, (number, word) in enumerate(wanted):
             states, owners = alone[number]
             assert np.allclose(found[:, row], states[:, owners.index(word)], atol=1e-5)
+
+
+@pytest.mark.parametrize("subword", ["first", "last"])
+def test_occurrences_are_the_states_that_taggers_read(tmp_path, subword):
+    """Before a word that it does not know whole, the vocabulary has a lone ``▁``, whose state is of no word."""
+    encoder = read_as(loaded_with(metaspace(), tmp_path), subword=subword)
+    every = [(number, word) for number, sentence in enumerate(CORPUS.sentences) for word in range(len(sentence))]
+    assert np.allclose(occurrences(encoder, CORPUS, every), represent_words(encoder, CORPUS), atol=1e-5)
 
 
 def test_the_table_has_the_rows_of_whole_words(encoder):

@@ -19,6 +19,7 @@ def test_sentences_are_of_one_length():
     [
         (["# text = They're here."], "They're here."),
         (["# text=They're here."], "They're here."),
+        (["# text = Ils e\u0301taient."], "Ils \xe9taient."),
         (["# sent_id = 1", "# text = They're here. "], "They're here."),
         (["# text_en = elsewhere"], "They 're here ."),
         (["# text = "], "They 're here ."),

@@ -214,6 +214,11 @@ def test_a_name_or_a_text_is_not_a_corpus():
             transliterate(text, "uyghur-latin")
 
 
+def test_a_text_comment_may_have_no_space_before_its_text(tmp_path):
+    corpus = Corpus((Sentence(("a",), lines=("\ufeff# text=a\n", "1\ta" + "\t_" * 8 + "\n", "\n")),), "mine", "ug")
+    assert transliterate(corpus, str(table(tmp_path, "a\tb\n")))[0].text == "b"
+
+
 def test_the_old_form_joins_what_is_in_its_column(tmp_path):
     """A bar separates the attributes there, so one in a form is escaped."""
     path = table(tmp_path, "a\tb\n")

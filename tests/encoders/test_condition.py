@@ -47,6 +47,25 @@ def test_members_of_a_list_are_written_as_conditions_are():
         Condition.read([True])
 
 
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        (
+            [{"lora": 8, "lora_layers": "1"}, {"lora": 4}],
+            "lora: an encoder has only one low-rank update, not lora 8",
+        ),
+        ([{"start": "adapted"}, {"start": "scratch"}], "start: .*, not adapted and from scratch"),
+        ([{"factor": "no-anchors"}, {"factor": "no-shared-layers"}], "factor: an encoder has only one"),
+        ([{"checkpoint": 1}, {"checkpoint": 2}], "checkpoint: an encoder has only one"),
+        ([{"repeat": 2}, {"subword": "last"}], "subword: an encoder has only one"),
+        ({"use": "features", "tower": 1}, "tower: an encoder has only one readout, not features and tower on 1"),
+    ],
+)
+def test_of_what_an_encoder_has_only_one_a_condition_has_no_second(written, words):
+    with pytest.raises(RequestError, match=f"invalid: {words}"):
+        Condition.read(written)
+
+
 def test_layers_of_which_parts_are_re_initialised_are_not_untrained():
     assert not Condition(layers="0-4", components="norms").is_untrained(4)
     halves = [{"layers": "0-2"}, {"layers": "3-4"}]

@@ -48,7 +48,7 @@ def linked_states(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the contextual states of word translations, for fitting rotations.
 
-    The state of a word is that of its first subword.
+    The state of a word is that of its labelled subword, which taggers read.
 
     Args:
         target: encoder of the second corpus.

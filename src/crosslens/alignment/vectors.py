@@ -211,7 +211,7 @@ def contextual_vectors(encoder: Encoder, corpus: Corpus) -> WordVectors:
 def occurrences(encoder: Encoder, corpus: Corpus, wanted: Sequence[tuple[int, int]]) -> np.ndarray:
     """Return the contextual states of single occurrences, ``(layers + 1, wanted, width)`` float32.
 
-    The state of a word is that of its first subword, as for taggers.
+    The state of a word is that of its labelled subword, which taggers read (`represent_words`).
 
     Args:
         wanted: (sentence, word) indices.
@@ -221,11 +221,15 @@ def occurrences(encoder: Encoder, corpus: Corpus, wanted: Sequence[tuple[int, in
     # Unique numbers of the wanted words in the corpus, and the index of each wanted word among them.
     numbers, row_of = np.unique((np.cumsum(lengths) - lengths)[sentences] + words, return_inverse=True)
     vectors = np.zeros((encoder.depth + 1, len(numbers), encoder.width), np.float32)
-    for states, places, owners, _ in word_pieces(encoder, corpus):
-        chosen = np.isin(owners, numbers) & (np.diff(owners, prepend=-1) != 0)
+    encoder = encoder.for_language(corpus.language)
+    windows = read_windows(encoder, corpus).windows
+    firsts = np.cumsum([0, *lengths])
+    for _, batch, outputs in read_layers(encoder, corpus, windows):
+        owners = np.concatenate([firsts[w.sentence] + np.arange(w.first, w.last) for w in batch.windows])
+        chosen = np.isin(owners, numbers)
         into = np.searchsorted(numbers, owners[chosen])
-        for layer, layer_states in enumerate(states):
-            picked = layer_states.flatten(0, 1)[torch.from_numpy(places[chosen]).to(layer_states.device)]
+        for layer, layer_states in enumerate(outputs):
+            picked = batch.word_states(layer_states)[torch.from_numpy(chosen).to(layer_states.device)]
             vectors[layer, into] = picked.float().cpu().numpy()
     return vectors[:, row_of]
 

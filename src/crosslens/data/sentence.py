@@ -1,5 +1,6 @@
 """Items of a corpus: annotated sentences of words, and texts of one or two segments."""
 
+import unicodedata
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -89,11 +90,11 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """Running text from the source's ``# text`` comment, or else the words joined by spaces."""
+        """Running text from the source's ``# text`` comment, in NFC, or else the words joined by spaces."""
         marks = ("# text = ", "# text=")
         lines = [line.removeprefix("\ufeff") for line in self.lines or ()]  # a byte order mark, in the first line
         texts = (line.removeprefix(mark).strip() for line in lines for mark in marks if line.startswith(mark))
-        return next(texts, "") or " ".join(self.words)
+        return unicodedata.normalize("NFC", next(texts, "")) or " ".join(self.words)
 
 
 @dataclass(frozen=True, slots=True)

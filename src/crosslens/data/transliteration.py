@@ -208,12 +208,15 @@ def _item(item: Item, word: Callable[[str], str]) -> Item:
     return replace(item, words=tuple(map(word, item.words)), lines=lines)
 
 
+_TEXT = re.compile(rf"{BYTE_ORDER_MARK}?# text ?=")
+
+
 def _line(line: str, word: Callable[[str], str]) -> str:
     """Transliterate an original line: a ``# text`` comment, or a row with the form in the second column."""
-    mark, comment, value = line.partition("# text =")
-    if comment and not mark.strip(BYTE_ORDER_MARK):
+    if comment := _TEXT.match(line):
+        value = line[comment.end() :]
         ending = value[len(value.rstrip("\r\n")) :]
-        return f"{mark}{comment} {' '.join(map(word, value.split()))}{ending}"
+        return f"{comment[0]} {' '.join(map(word, value.split()))}{ending}"
     columns = line.split("\t")
     if len(columns) != 10 or word(normal(columns[1])) == normal(columns[1]):
         return line

@@ -6,7 +6,7 @@ Conditions are parsed only here. Code asks a condition for its properties; label
 import json
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import SerializeAsAny, ValidationError, model_serializer, model_validator
 
@@ -73,6 +73,17 @@ class Condition(Strict):
                 settings.setdefault(by_key[key].kind, {})[key] = setting
         interventions = [kind.from_plain(settings[name]) for name, kind in INTERVENTIONS.items() if name in settings]
         return {"interventions": list(filter(None, interventions)), "recipe": value.get("recipe")}
+
+    @model_validator(mode="after")
+    def _refuse_second(self) -> Self:
+        present: dict[str, Intervention] = {}
+        for part in self.interventions:
+            if part.once in present:
+                reason = f"an encoder has only one {part.once}, not {present[part.once].label} and {part.label}"
+                raise InvalidSettings([Problem((next(iter(part.plain or part.keys)),), reason)])
+            if part.once:
+                present[part.once] = part
+        return self
 
     @model_serializer
     def _as_plain(self) -> Any:

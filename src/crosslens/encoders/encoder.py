@@ -97,7 +97,17 @@ class Encoder:
         )
 
     def changed(self, change: Change, *, since: "Encoder") -> "Encoder":
-        """Return this encoder with a change that was applied to ``since`` added to the changes."""
+        """Return this encoder with a change that was applied to ``since`` added to the changes.
+
+        Raises:
+            EncoderError: for a second change of what an encoder has only one of.
+        """
+        once = change.intervention.once
+        for present in since.changes if once else ():
+            if present.intervention.once == once:
+                raise EncoderError(
+                    f"{self.name} has {present.intervention.label} already", hint=f"an encoder has only one {once}"
+                )
         return replace(self, changes=(*since.changes, change), origin=since.loaded_digest)
 
     @property

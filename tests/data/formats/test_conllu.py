@@ -95,6 +95,16 @@ def test_changed_columns_and_nothing_else_are_rewritten(written):
     assert to_text(Corpus((bare,), "c")) == text.replace("NOUN", "_").replace("\t0\troot", "\t_\t_")
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_the_last_sentence_of_a_file_may_be_followed_by_others(written, tmp_path, end, mark):
+    text = mark + block(*PLAIN).rstrip("\n") + end
+    corpus = read(written(text))
+    write(corpus + corpus, tmp_path / "twice.conllu")
+    assert [sentence.words for sentence in read(tmp_path / "twice.conllu").sentences] == [corpus[0].words] * 2
+    assert to_text(corpus) == text
+
+
 def test_a_sentence_with_other_words_than_its_lines_is_written_anew(written, tmp_path):
     sentence = read(written(block(*PLAIN)))[0]
     for words in (("one",), ("one", "two", "three")):

@@ -43,6 +43,10 @@ def written(folder: Path, text: str, name="x.iob2") -> Path:
         (UNER, [("Anna", "Smith", "slept", "."), ("#", "Paris")], ("B-PER", "I-PER", "O", "O"), ["d-1", "d-2"]),
         (CONLL, [("Anna", "slept"), ("#", "Paris")], ("B-PER", "O"), [None, None]),
         (MASAKHA, [("Ndekete", "Anna", "#"), ("Waaw",)], ("O", "B-PER", "O"), [None, None]),
+        ("0\tAnna\tB-PER\n1\t7\tO\n\n0\t1\tO\n", [("Anna", "7"), ("1",)], ("B-PER", "O"), [None, None]),
+        ("# sent_id = a\n1 Anna NNP B-PER\n2 # NN O\n", [("Anna", "#")], ("B-PER", "O"), ["a"]),
+        ("1 CD B-NP O\n2 CD I-NP O\nmen NNS I-NP O\n", [("1", "2", "men")], ("O", "O", "O"), [None]),
+        ("1 CD B-NP O\n\n1 CD I-NP O\n", [("1",), ("1",)], ("O",), [None, None]),
         ("New\u00a0York B-LOC\nis O\n", [("New\u00a0York", "is")], ("B-LOC", "O"), [None]),
         ("A O\n \t\nB O\n", [("A",), ("B",)], ("O",), [None, None]),
         ("Paris\nis\n\nhere\n", [("Paris", "is"), ("here",)], None, [None, None]),
@@ -144,6 +148,24 @@ def test_what_cannot_be_read_says_where(tmp_path, text, message):
     with pytest.raises(DataError, match=message) as caught:
         iob.read(path)
     assert caught.value.message.startswith(str(path))
+
+
+def test_a_byte_order_mark_before_a_comment_is_no_word(tmp_path):
+    tagged, words = tmp_path / "tagged.txt", tmp_path / "words.txt"
+    tagged.write_text("\ufeff# sent_id = 1\n1\tWien\tB-LOC\t-\t-\n", "utf-8")
+    words.write_text("\ufeff#hashtag first\nthe cat sleeps .\n", "utf-8")
+    assert (iob.is_iob(tagged), iob.is_iob(words)) == (True, False)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n \n", "\r\n"])
+def test_the_last_sentence_of_a_file_may_be_followed_by_others(tmp_path, end):
+    """A sentence that ends without an empty line would become one with the next."""
+    file, twice = tmp_path / "x.iob2", tmp_path / "twice.iob2"
+    file.write_bytes(f"\ufeffWien B-LOC\nist O{end}".encode())
+    corpus = iob.read(file)
+    iob.write(corpus + corpus, twice)
+    assert iob.read(twice).items == (corpus + corpus).items
+    assert iob.to_text(corpus).encode() == file.read_bytes()
 
 
 def test_missing_files(tmp_path):

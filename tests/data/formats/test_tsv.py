@@ -169,6 +169,11 @@ def test_quotation_marks_are_text_unless_they_enclose_a_tab(tmp_path):
     assert read(write(tmp_path, f'{header}sports\t5" long\t\n'))[0].text == '5" long'
 
 
+def test_a_tab_in_a_text_does_not_make_the_rest_of_it_a_label(tmp_path):
+    with pytest.raises(DataError, match=r"file.tsv:3: 3 tab-separated fields, expected 2 .*a tab in a text"):
+        read(write(tmp_path, "text\tlabel\ngood film\tgood\nbad\tfilm\tbad\n"))
+
+
 def test_fields_of_sib200_are_quoted_as_pandas_quotes_them(tmp_path):
     quoted = ['"Yes."', 'He said "yes".', '"A" and "B"', '5" long', '""', "no mark"]
     rows = pandas.DataFrame({"index_id": range(6), "category": "sports", "text": quoted})

@@ -112,8 +112,9 @@ def test_labels_are_different():
     conditions = [Condition(), *(Condition(**keys) for ways in every.values() for keys in ways)]
     conditions += [
         Condition(**a, **b)
-        for first, second in itertools.combinations(every.values(), 2)
-        for a, b in itertools.product(first, second)
+        for first, second in itertools.combinations(every, 2)
+        if INTERVENTIONS[first].once is None or INTERVENTIONS[first].once != INTERVENTIONS[second].once
+        for a, b in itertools.product(every[first], every[second])
     ]
     conditions += [condition.model_copy(update={"recipe": "small"}) for condition in conditions]
     assert len({condition.text for condition in conditions}) == len(set(conditions)) > 300

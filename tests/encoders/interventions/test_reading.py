@@ -244,7 +244,7 @@ def test_what_cannot_be_asked_for(encoder, tmp_path):
         xl.read_as(loaded, bidirectional="0-2")
     with pytest.raises(RequestError, match="repeat"):
         xl.read_as(loaded, repeat=0)
-    with pytest.raises(EncoderError, match="is read with repeat=2 already"):
+    with pytest.raises(EncoderError, match="has repeat=2 already"):
         xl.read_as(xl.read_as(loaded, repeat=2), subword="last")
     with pytest.raises(RequestError, match="cannot save how"):
         xl.save_encoder(xl.read_as(loaded, repeat=2), tmp_path / "saved")

@@ -91,6 +91,13 @@ def test_an_update_for_another_encoder_is_refused(peft, encoder, shallow, tmp_pa
         load_encoder(tmp_path / "theirs", device="cpu")
 
 
+def test_trained_vectors_beside_the_text_are_no_update(peft, tiny_bert, tmp_path):
+    settings = peft.PromptTuningConfig(num_virtual_tokens=3, task_type="FEATURE_EXTRACTION")
+    peft.get_peft_model(AutoModel.from_pretrained(tiny_bert), settings).save_pretrained(tmp_path)
+    with pytest.raises(EncoderError, match="PROMPT_TUNING lets an encoder read trained vectors"):
+        load_encoder(tmp_path, device="cpu")
+
+
 def test_a_model_is_saved_as_any_other_and_its_condition_is_recorded(peft, encoder, tmp_path):
     tagger = trained(add_lora(encoder, 2, layers="1-2"))
     assert tagger.encoder.condition.label == "reference lora 2 of 1-2"

@@ -8,6 +8,7 @@ import torch
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.models.adapters import add_lora, begin_update, end_update
+from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
 from crosslens.errors import EncoderError, RequestError
 from toy_adapters import states, trained
 from toy_architectures import IDS, MASK, bits, changed, inside
@@ -90,6 +91,17 @@ def test_frozen_layers_have_no_update(peft, encoder):
         add_lora(encoder, 2, layers=0)
     with pytest.raises(RequestError, match="greater than or equal to 1"):
         add_lora(encoder, 0)
+
+
+def test_a_second_update_is_refused(peft, encoder):
+    with pytest.raises(EncoderError, match="has lora 2 of 1 already"):
+        add_lora(add_lora(encoder, 2, layers=1), 3, layers=2)
+
+
+@pytest.mark.parametrize("freezing", [lambda encoder: freeze(encoder, "all"), lambda e: as_features(e, seed=1)])
+def test_layers_that_are_frozen_later_cannot_be_trained_either(peft, encoder, freezing):
+    with pytest.raises(EncoderError, match="no linear modules that are trained"):
+        trained(freezing(add_lora(encoder, 2)))
 
 
 def test_the_encoder_is_in_memory_once_and_stays_as_it_is(peft, encoder):

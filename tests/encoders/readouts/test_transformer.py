@@ -8,7 +8,10 @@ import torch
 from torch import nn
 
 from crosslens.encoders.encoder import layer_outputs
+from crosslens.encoders.load import load_encoder
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
+from toy_architectures import fresh
+from toys import word_piece
 
 
 def unit(states):
@@ -45,3 +48,12 @@ def test_matrices_begin_as_in_bert_and_all_differ():
     assert len(matrices) == 2 * 4
     assert [float(each.std()) for each in matrices] == pytest.approx([0.02] * 8, rel=0.03)
     assert not torch.equal(matrices[0], matrices[4])
+
+
+def test_the_heads_of_an_encoder_need_not_divide_its_width(tmp_path):
+    """Those of mT5-small do not."""
+    tokenizer = word_piece()
+    fresh("mt5", 0, tokenizer, num_heads=6, d_kv=8).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    tower = as_tower(load_encoder(tmp_path, device="cpu"), 1, seed=1, height=1)
+    assert (tower.width, tower.readout.stack.layers[0].self_attn.num_heads) == (32, 4)

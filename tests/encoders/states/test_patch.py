@@ -8,12 +8,15 @@ import torch
 
 import crosslens as xl
 from crosslens.corpora.catalogue import load_corpus
+from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.encoders.batch import make_batch
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
+from crosslens.encoders.represent import represent_words
 from crosslens.encoders.states.patch import paired, specials, words_of
 from crosslens.encoders.states.sublayers import SUBLAYERS
+from toys import loaded_with, metaspace
 
 
 @pytest.fixture(scope="module")
@@ -117,14 +120,27 @@ def test_words_have_the_subwords_of_their_windows(encoder, corpora, repeat):
     positions = words_of(windows)
     assert len(windows) > len(english)
     for window, words in zip(windows, positions, strict=True):
-        assert [places[0] for places in words.values()] == window.labelled.tolist()
-        assert np.concatenate(list(words.values())).tolist() == list(range(*window.span))
+        assert [labelled for _, labelled in words.values()] == window.labelled.tolist()
+        assert np.concatenate([places for places, _ in words.values()]).tolist() == list(range(*window.span))
 
 
-def test_more_subwords_than_the_linked_word_has_repeat_its_last_or_first(tmp_path):
-    assert paired(np.arange(3), np.arange(10, 12), last=False).tolist() == [10, 11, 11]
-    assert paired(np.arange(3), np.arange(10, 12), last=True).tolist() == [10, 10, 11]
-    assert paired(np.arange(1), np.arange(10, 12), last=True).tolist() == [11]
+def test_more_subwords_than_the_linked_word_has_repeat_its_last_or_first():
+    assert paired((np.arange(3), 0), (np.arange(10, 12), 10)).tolist() == [10, 11, 11]
+    assert paired((np.arange(3), 2), (np.arange(10, 12), 11)).tolist() == [10, 10, 11]
+    assert paired((np.arange(1), 0), (np.arange(10, 12), 11)).tolist() == [11]
+
+
+@pytest.mark.parametrize("words", [("the", "cat"), ("dog", "a"), ("dog", "cat")])
+def test_a_word_has_the_state_of_the_linked_word_not_of_a_lone_mark_before_it(tmp_path, words):
+    """The vocabulary has ``▁the`` and ``▁cat``; other words begin with a lone ``▁``."""
+    encoder = loaded_with(metaspace(), tmp_path / "encoder")
+    source, target = (
+        Corpus((Sentence(each, id="1"),), name, name) for name, each in (("en", ("the", "dog")), ("xx", words))
+    )
+    links = tmp_path / "links.txt"
+    links.write_text("0-0 1-1\n")
+    moved = patched(encoder, source, patch="1.output", patch_links=str(links))
+    assert np.array_equal(represent_words(moved, target)[1], represent_words(encoder, source)[1])
 
 
 def test_of_a_translation_in_several_windows_the_first_stands_in(encoder, corpora):

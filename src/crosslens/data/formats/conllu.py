@@ -11,7 +11,7 @@ from pathlib import Path
 from sys import intern
 
 from crosslens.data.corpus import Corpus, item_error
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, normal, read_text, sentence_id
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, joined, normal, read_text, sentence_id
 from crosslens.data.sentence import UPOS as UPOS_TAGS
 from crosslens.data.sentence import Sentence, Where
 from crosslens.errors import DataError
@@ -81,7 +81,7 @@ def to_text(corpus: Corpus) -> str:
     >>> to_text(corpus).splitlines()[1].split("\\t")[:4]
     ['1', 'Go', '_', 'VERB']
     """
-    return "".join("".join(_lines(sentence)) for sentence in corpus.sentences)
+    return joined(map(_lines, corpus.sentences))
 
 
 def check_trees(corpus: Corpus) -> None:

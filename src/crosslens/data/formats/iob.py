@@ -4,6 +4,7 @@ Each line has one word, and an empty line ends a sentence. The layouts differ in
 
     UNER         ``1 <tab> Paris <tab> B-LOC <tab> - <tab> annotator``, with comments as in CoNLL-U
     CoNLL        ``Paris NNP B-NP B-LOC``, word first and tag last, separated by tabs or spaces; also MasakhaNER
+    MultiNERD    ``0 <tab> Paris <tab> B-LOC``, the same behind the word's number
     WikiANN      ``en:Paris <tab> B-LOC``, with the language before every word
     no tags      ``Paris``, unannotated text
 
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, normal, read_text, sentence_id
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, joined, normal, read_text, sentence_id
 from crosslens.data.sentence import Sentence, Where
 from crosslens.errors import DataError
 from crosslens.files import write_bytes
@@ -42,6 +43,7 @@ class Layout:
         tag: index of the tag column, or None.
         separator: column separator: a tab or a space.
         prefix: prefix of every word, such as ``en:``.
+        start: number of the first word, if the words are numbered.
     """
 
     columns: int
@@ -49,6 +51,7 @@ class Layout:
     tag: int | None
     separator: str
     prefix: str = ""
+    start: int = 1
 
     @property
     def numbered(self) -> bool:
@@ -114,7 +117,7 @@ def to_text(corpus: Corpus) -> str:
     layout = _layout(lines, None) if all(sentence.lines for sentence in corpus.sentences) else None
     if layout is not None and layout.tag is not None and not _same_words(corpus, layout):
         layout = None
-    return "".join("".join(_lines(sentence, layout)) for sentence in corpus.sentences)
+    return joined(_lines(sentence, layout) for sentence in corpus.sentences)
 
 
 def is_iob(path: str | Path) -> bool:
@@ -123,14 +126,12 @@ def is_iob(path: str | Path) -> bool:
     layout = _layout(lines, None)
     if layout.tag is None:
         return False
-    first = next(line for line in lines if line.strip() and not line.startswith(("#", DOCUMENT)))
-    tag = layout.split(first.rstrip("\r\n"))[layout.tag]
+    tag = layout.split(_words(lines)[0])[layout.tag]
     return bool(TAG.fullmatch(tag) or _OTHER_SCHEME.fullmatch(tag))
 
 
 def _layout(lines: Sequence[str], prefixed: bool | None) -> Layout:
-    rows = [line.rstrip("\r\n").removeprefix(BYTE_ORDER_MARK) for line in lines]
-    words = [row for row in rows if row.strip() and not row.startswith(("#", DOCUMENT))]
+    words = _words(lines)
     if not words:
         return Layout(1, 0, None, "\t")
     separator = "\t" if "\t" in words[0] else " "
@@ -140,10 +141,25 @@ def _layout(lines: Sequence[str], prefixed: bool | None) -> Layout:
         return Layout(len(columns), 1, 2, separator)
     if len(columns) == 1:
         return untagged
+    if len(columns) >= 3 and columns[0] in ("0", "1") and _counted([untagged.split(word)[0] for word in words]):
+        return Layout(len(columns), 1, len(columns) - 1, separator, start=int(columns[0]))
     prefix = "" if prefixed is False else _prefix(words)
     if not prefixed and 2 * sum(row.startswith(prefix) for row in words) <= len(words):
         prefix = ""  # words with a colon, not languages
     return Layout(len(columns), 0, len(columns) - 1, separator, prefix)
+
+
+def _counted(numbers: Sequence[str]) -> bool:
+    """Whether these count the words of sentences: each is the first number again, or one more than that before it."""
+    start = numbers[0]
+    pairs = zip([start, *numbers], numbers, strict=False)
+    return len({*numbers}) > 1 and all(number == start or number == str(int(before) + 1) for before, number in pairs)
+
+
+def _words(lines: Sequence[str]) -> list[str]:
+    """The lines of words, without their endings and a byte order mark; those that begin with # count as comments."""
+    rows = [line.rstrip("\r\n").removeprefix(BYTE_ORDER_MARK) for line in lines]
+    return [row for row in rows if row.strip() and not row.startswith(("#", DOCUMENT))]
 
 
 def _prefix(rows: Sequence[str]) -> str:
@@ -175,9 +191,9 @@ def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Se
                 line=number,
                 hint=hint,
             )
-        if layout.numbered and columns[0] != str(len(words) + 1):
-            hint = "an empty line separates sentences" if columns[0] == "1" else None
-            reason = f"unexpected id {columns[0]!r}, expected {len(words) + 1}"
+        if layout.numbered and columns[0] != (expected := str(layout.start + len(words))):
+            hint = "an empty line separates sentences" if columns[0] == str(layout.start) else None
+            reason = f"unexpected id {columns[0]!r}, expected {expected}"
             raise DataError(reason, file=file, line=number, hint=hint)
         word = columns[layout.word]
         if not word.startswith(layout.prefix):
@@ -247,7 +263,8 @@ def _same_words(corpus: Corpus, layout: Layout) -> bool:
 def _lines(sentence: Sentence, layout: Layout | None) -> Iterator[str]:
     tags = sentence.entities or ()
     if layout is None or layout.tag is None:
-        yield from (line for line in sentence.lines or () if line.startswith("#") and "\t" not in line)
+        bare = (line.rstrip("\r\n").removeprefix(BYTE_ORDER_MARK) for line in sentence.lines or ())
+        yield from (f"{line}\n" for line in bare if line.startswith("#") and "\t" not in line)
         for number, (word, tag) in enumerate(zip(sentence.words, tags, strict=True), start=1):
             yield f"{number}\t{as_field(word)}\t{tag}\t-\t-\n"
         yield "\n"

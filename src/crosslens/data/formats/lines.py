@@ -3,7 +3,7 @@
 import codecs
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from crosslens.errors import DataError, suggest_beside
@@ -79,6 +79,27 @@ def blocks(text: str, *, spaces_are_empty: bool = False) -> Iterator[tuple[int, 
 
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+def joined(sentences: Iterable[Iterable[str]]) -> str:
+    """Join the lines of sentences, of which any may have been the first or the last of its file.
+
+    Each but the last ends in an empty line, and only the first may begin with a byte order mark.
+
+    >>> joined([["a O\\n"], ["b O"]])
+    'a O\\n\\nb O'
+    """
+    texts: list[str] = []
+    for lines in sentences:
+        text = "".join(lines)
+        if texts:
+            before = texts[-1]
+            ending = "\r\n" if "\r\n" in before else "\n"
+            *_, last, rest = ["", *before.split("\n")]
+            texts[-1] += ending * (bool(rest) + bool(rest.strip() or last.strip()))
+            text = text.removeprefix(BYTE_ORDER_MARK)
+        texts.append(text)
+    return "".join(texts)
 
 
 def normal(form: str) -> str:

@@ -146,7 +146,8 @@ def _headed(rows: Sequence[tuple[int, list[str]]], layout: Layout, file: str, la
             line=1,
         )
     for line, row in rows[1:]:
-        if any(row[len(header) :]) and (hint := _quoted(row)):
+        if any(row[len(header) :]):
+            hint = _quoted(row) or "a tab in a text is a separator: replace it by a space"
             raise DataError(f"{len(row)} tab-separated fields, expected {len(header)}", file=file, line=line, hint=hint)
     if layout.quoted:
         rows = [(line, [_bare(field) for field in row]) for line, row in rows]

@@ -27,6 +27,7 @@ class Checkpoint(Intervention):
     keys: ClassVar = {"checkpoint": "name"}
     follows = True
     of_reference = True
+    once = "checkpoint"
 
     name: Name
 

@@ -14,6 +14,7 @@ class Factor(Intervention):
 
     kind = "factor"
     stage = "pretraining"
+    once = "pretraining factor"
     keys: ClassVar = {"factor": "name"}
 
     name: str

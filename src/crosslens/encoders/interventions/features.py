@@ -23,6 +23,7 @@ class Features(Intervention):
     absent: ClassVar = {"use": "fine-tune"}
     follows = True
     own_recipe = True
+    once = "readout"
 
     use: Literal["features"]
     hidden: Annotated[int, Field(ge=1)] | None = None

@@ -75,6 +75,8 @@ class Intervention(Strict):
         reads_corpus: whether it learns from a corpus, its ``corpus`` or the training corpus.
         of_reference: whether it is a setting of the encoder that the reference has too, so that a condition with it is
             compared with a reference with it.
+        once: what an encoder has only one of, such as ``readout``, so that a second intervention with it is refused;
+            None: several interventions of the kind may act.
     """
 
     kind: ClassVar[str]
@@ -88,6 +90,7 @@ class Intervention(Strict):
     edits_states: ClassVar[bool] = False
     reads_corpus: ClassVar[bool] = False
     of_reference: ClassVar[bool] = False
+    once: ClassVar[str | None] = None
 
     @property
     def label(self) -> str:

@@ -33,6 +33,7 @@ class OnOneLayer(Intervention):
     }
     follows = True
     own_recipe = True
+    once = "readout"
 
     layer: Annotated[int, Field(ge=0)]
     height: Annotated[int, Field(ge=1)] = 4

@@ -30,6 +30,7 @@ class InPrecision(Intervention):
     }
     follows = True
     of_reference = True
+    once = "precision"
 
     precision: Precision = "float32"
 

@@ -35,6 +35,7 @@ class Reading(Intervention):
     }
     follows = True
     of_reference = True
+    once = "way of reading"
 
     bidirectional: Layers | None = None
     repeat: Annotated[int, Field(ge=1)] = 1
@@ -61,9 +62,6 @@ class Reading(Intervention):
         """
         from crosslens.encoders.interventions.change import Change
 
-        present = encoder.condition.find(Reading)
-        if present is not None:
-            raise EncoderError(f"{encoder.name} is read with {present.label} already", hint="set it only once")
         if self.bidirectional is None:
             return encoder.changed(Change(self), since=encoder)
         if not encoder.causal:

@@ -20,6 +20,7 @@ class Start(Intervention):
     stage = "start"
     keys: ClassVar = {"start": "start"}
     absent: ClassVar = {"start": "encoder"}
+    once = "start"
 
     start: Literal["adapted", "scratch", "bilstm"]
 

@@ -222,6 +222,12 @@ def with_adapter(folder: str | Path, *, revision: str | None = None) -> Encoder:
         weights = load_peft_weights(str(folder), device="cpu")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EncoderError(f"{folder}: cannot read the adapter: {error}") from None
+    if config.is_prompt_learning:
+        raise EncoderError(
+            f"{folder}: {config.peft_type.value} lets an encoder read trained vectors beside the text, and changes no"
+            " weight",
+            hint="use an adapter of weights, such as LoRA",
+        )
     base = str(config.base_model_name_or_path)
     encoder = load_encoder(base, revision=config.revision or revision, device="cpu")
     start = "base_model.model."

@@ -1,6 +1,5 @@
 """LoRA: fine-tuning trains a low-rank update of linear modules (Hu et al. 2022), with PEFT."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -33,6 +32,7 @@ class Lora(Intervention):
     }
     verb = "updated with low rank"
     follows = True
+    once = "low-rank update"
 
     rank: Annotated[int, Field(ge=1)]
     layers: Layers = "all"
@@ -62,22 +62,15 @@ class Lora(Intervention):
         from crosslens.encoders.interventions.change import Change
 
         require_peft()
-        names = self.targets(encoder)
-        if not names and parse_layers(self.layers, encoder.depth) == (0,):
-            raise EncoderError(
-                f"{encoder.name}: the embeddings (layer 0) have no linear modules for a low-rank update",
-                hint=f"choose layers from 1 to {encoder.depth}, or all",
-            )
-        if not names:
-            raise EncoderError(
-                f"{encoder.name}: layers {self.layers} have no linear modules that are trained",
-                hint="choose other layers, or all",
-            )
-        change = Change(self, tensors=tuple(f"{name}.weight" for name in names))
-        return replace(encoder, changes=(*encoder.changes, change), origin=encoder.loaded_digest)
+        change = Change(self, tensors=tuple(f"{name}.weight" for name in self.targets(encoder)))
+        return encoder.changed(change, since=encoder)
 
     def targets(self, encoder: "Encoder") -> list[str]:
-        """Names of the linear modules that are updated; frozen ones are not."""
+        """Names of the linear modules that are updated; frozen ones are not.
+
+        Raises:
+            EncoderError: for layers that the encoder does not have or that have no linear modules to train.
+        """
         from torch import nn
 
         from crosslens.encoders.reinit import in_component
@@ -91,6 +84,16 @@ class Lora(Intervention):
             and module.weight.requires_grad
             and in_component(layer, f"{name}.weight", self.components)
         }
+        if not chosen:
+            raise EncoderError(
+                f"{encoder.name}: the embeddings (layer 0) have no linear modules for a low-rank update",
+                hint=f"choose layers from 1 to {encoder.depth}, or all",
+            )
+        if not inside:
+            raise EncoderError(
+                f"{encoder.name}: layers {self.layers} have no linear modules that are trained",
+                hint="choose other layers, or all",
+            )
         return [name for name, module in encoder.model.named_modules() if id(module) in inside]
 
     def config(self, encoder: "Encoder") -> Any:

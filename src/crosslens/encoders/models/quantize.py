@@ -30,6 +30,7 @@ class Quantize(Intervention):
         )
     }
     follows = True
+    once = "number format of weights"
 
     quantize: Literal["int8"]
 

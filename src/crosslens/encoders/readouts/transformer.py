@@ -57,7 +57,8 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
         encoder: not modified.
         layer: input layer; 0 is the embeddings.
         seed: random seed of the new layers.
-        height: number of new layers.
+        height: number of new layers. They have as many attention heads as those of the encoder, or the next smaller
+            number that divides its width.
 
     Returns:
         A copy whose parameters are frozen, with untrained Transformer layers as readout.
@@ -72,7 +73,8 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
     """
     parse_layers(layer, encoder.depth)
     config = encoder.model.config
-    heads = getattr(config, "num_attention_heads", 1)
+    most = getattr(config, "num_attention_heads", 1)
+    heads = next(number for number in range(most, 0, -1) if encoder.width % number == 0)  # mT5-small: 6 of width 512
     feedforward = getattr(config, "intermediate_size", 4 * encoder.width)
     with initial_weights(stream_seed(seed, "tower")):
         readout = TransformerReadout(layer, encoder.width, heads, feedforward, height, 0.1).to(encoder.device)

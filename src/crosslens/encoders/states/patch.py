@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 class Patch(CorpusIntervention):
     """Replace the states of each sentence by those of its translation in another corpus, with the same sentence id.
 
-    By words, each subword of a word that is linked one to one takes the state of a subword of the linked word: the
-    first of the first, the second of the second, and so on; the last one is repeated. Words without a link, with
-    several, or linked to a word with several, keep their states. By sentences, the states of all words are shifted so
-    that their mean is the mean over the translation's words. Special tokens take the states of the translation's in
-    both cases.
+    By words, each subword of a word that is linked one to one takes the state of a subword of the linked word: the one
+    that taggers read takes the state of the one that they read there (see `Subwords.labelled`), the next that of the
+    next, and so on; the outermost are repeated. Words without a link, with several, or linked to a word with several,
+    keep their states. By sentences, the states of all words are shifted so that their mean is the mean over the
+    translation's words. Special tokens take the states of the translation's in both cases.
 
     Attributes:
         corpus: name of the corpus of translations; None: in a study the parallel test corpus in the source language, in
@@ -131,7 +131,6 @@ class Patching:
         own = words_of(clean.windows) if by_words else None
         theirs = words_of(list(firsts.values())) if by_words else None
         rows = {sentence: row for row, sentence in enumerate(firsts)}
-        last = clean.encoder.reading.subword == "last"
         before, after = special_tokens(clean.encoder.tokenizer)
         special = len(before), len(after)
         for number, (key, window) in enumerate(zip(keys, clean.windows, strict=True)):
@@ -140,9 +139,9 @@ class Patching:
             if own is not None and theirs is not None and translations.links is not None:
                 linked = translations.links[window.sentence]
                 of_translation = theirs[rows[translation.sentence]]
-                for word, places_of_word in own[number].items():
+                for word, subwords in own[number].items():
                     if linked.get(word) in of_translation:
-                        index[places_of_word] = paired(places_of_word, of_translation[linked[word]], last=last)
+                        index[subwords[0]] = paired(subwords, of_translation[linked[word]])
             stands_in.setdefault(key, (window, translation, index))
 
         def patched(inputs: Inputs) -> "Replacement":
@@ -182,26 +181,33 @@ def specials(window: "Window", translation: "Window", *, numbers: tuple[int, int
     return index
 
 
-def words_of(windows: "Sequence[Window]") -> list[dict[int, np.ndarray]]:
-    """Positions of the subwords of each word that is labelled in a window, window by window."""
+Word = tuple[np.ndarray, int]
+"""Positions of the subwords of a word in its window, and that of its labelled subword."""
+
+
+def words_of(windows: "Sequence[Window]") -> list[dict[int, Word]]:
+    """Subwords of each word that is labelled in a window, window by window."""
     return [
-        {word: np.arange(*span) for word, span in enumerate(pairwise(window.starts), start=window.first)}
+        {
+            word: (np.arange(*span), int(labelled))
+            for word, (span, labelled) in enumerate(
+                zip(pairwise(window.starts), window.labelled, strict=True), start=window.first
+            )
+        }
         for window in windows
     ]
 
 
-def paired(own: np.ndarray, theirs: np.ndarray, *, last: bool) -> np.ndarray:
-    """Positions of the linked word's subwords for each subword of a word, from the first on, or from the last back.
+def paired(own: Word, theirs: Word) -> np.ndarray:
+    """Positions of the linked word's subwords for each subword of a word, counted from the labelled ones.
 
-    >>> paired(np.arange(3), np.arange(10, 12), last=False).tolist()
+    >>> paired((np.arange(3), 0), (np.arange(10, 12), 10)).tolist()
     [10, 11, 11]
-    >>> paired(np.arange(3), np.arange(10, 12), last=True).tolist()
+    >>> paired((np.arange(3), 2), (np.arange(10, 12), 11)).tolist()
     [10, 10, 11]
     """
-    order = np.arange(len(own))
-    if last:
-        return theirs[::-1][np.minimum(order, len(theirs) - 1)][::-1]
-    return theirs[np.minimum(order, len(theirs) - 1)]
+    (positions, labelled), (others, other) = own, theirs
+    return np.clip(positions - labelled + other, others[0], others[-1])
 
 
 def _inside(states: "Tensor", windows: "Sequence[Window]") -> "Tensor":
