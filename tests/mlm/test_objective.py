@@ -158,6 +158,26 @@ def test_the_best_weights_are_those_of_their_step_also_after_an_interruption(tra
     assert again == facts
 
 
+def test_killed_it_goes_on_from_the_last_saved_state_which_has_the_best_weights(train):
+    """Those of step 4, in the state of step 5; a later evaluation finds no better ones."""
+    model, facts = train()
+
+    class Killed(Exception):
+        pass
+
+    def kill(update):
+        if update.done == 6:
+            raise Killed
+
+    steps = []
+    with pytest.raises(Killed):
+        train(folder="killed", save_every=5, progress=kill)
+    resumed, again = train(folder="killed", reached=steps.append)
+    assert steps == [5, 6, 7]
+    assert torch.equal(table(resumed), table(model))
+    assert again == facts
+
+
 def test_a_training_that_another_process_works_on_is_left_to_it(tmp_path):
     partial = tmp_path / "out.partial"
     with claimed(partial, "one training"):
