@@ -8,7 +8,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crosslens.data.corpus import trained_languages
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_panels
 from crosslens.report.blocks import Block, score_blocks
@@ -207,15 +206,15 @@ def encoders_overlaid(results: Results) -> Chart:
 def layers_by_target(results: Results) -> Chart:
     """Figure 1 of Wu & Dredze (2019), of every condition: scores by target, coloured by difference to the reference.
 
-    One heat map per task, source, encoder and variant of the models, on one scale of colours. Models that were tested
-    in their own language only share one, with a row for each language.
+    One heat map per task, source, encoder and variant of the models, on one scale of colours. Models of one language
+    that were tested in it only share one, with a row for each language.
     """
     maps: dict[str, ComparedScores] = {}
     blocks = score_blocks(results)
     for block in blocks:
         with suppress(RequestError):  # it has no reference
             for compared in compared_scores(block.results):
-                title = ", ".join(filter(None, (_title(block, blocks), compared.variant)))
+                title = ", ".join(filter(None, (_title(block, blocks, rows_name_source=True), compared.variant)))
                 maps[title] = maps[title].above(compared) if title in maps else compared
     if not maps:
         raise RequestError("these results contain no condition with a reference to compare it with")
@@ -224,10 +223,15 @@ def layers_by_target(results: Results) -> Chart:
     return styled(alt.concat(*charts, columns=3))
 
 
-def _title(block: Block, blocks: Sequence[Block]) -> str:
-    """``POS tagging, accuracy, source en``, or ``in-language``; with the encoder where there are several."""
+def _title(block: Block, blocks: Sequence[Block], *, rows_name_source: bool = False) -> str:
+    """``POS tagging, accuracy, source en``; with the encoder where there are several.
+
+    Args:
+        rows_name_source: whether ``in-language`` says enough of a model that was tested on its only language.
+    """
     several = len({each.encoder for each in blocks}) > 1
-    in_language = set(block.results.records["target"].to_pylist()) <= {*trained_languages(block.source)}
+    targets = set(block.results.records["target"].to_pylist())
+    in_language = rows_name_source and targets == {block.source} != {None}
     trained = ", ".join(filter(None, ("in-language", block.kind))) if in_language else f"source {block.source_label}"
     title = f"{block.task}, {block.metric}, {trained}"
     return as_printed(title) + (f", {block.encoder}" if several else "")
