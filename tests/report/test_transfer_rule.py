@@ -53,6 +53,7 @@ def test_scores_are_compared_with_those_that_the_rule_was_fitted_to():
         Record(**asked, source=row.source, corpus=row.corpus, value=row.score + (place if place < 4 else -place))
         for place, row in enumerate(rule.measured)
     ]
+    records.append(Record(**asked | {"seed": 1}, source="en", corpus="c0", value=rule.measured[0].score))
     records += [
         Record(**asked, source="en", corpus="c0", value=0.0, condition='{"layers": "1-2"}'),
         Record(**asked, source="en", corpus="another", value=0.0),
@@ -62,6 +63,7 @@ def test_scores_are_compared_with_those_that_the_rule_was_fitted_to():
     assert {row.label: [cell.value for cell in row.cells] for row in rows} == {
         "from en, seed 3, 4 scores": [pytest.approx(3), pytest.approx(6)],
         "from fr, seed 3, 4 scores": [pytest.approx(4), pytest.approx(7)],
+        "from en, seed 1, 1 score": [pytest.approx(0), pytest.approx(0)],
     }
 
 

@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Sequence
 
+from crosslens.formatting import counted
 from crosslens.report.table import Cell, Row, Table
 from crosslens.results.cells import by_variant, encoders_apart
 from crosslens.results.record import Results
@@ -72,7 +73,10 @@ def _measured_again(rule: Rule, results: Results) -> list[Table]:
                 by_corpus = apart.setdefault(", ".join(filter(None, words)), {})
                 by_corpus[record.corpus] = abs(record.value - score)
     rows = tuple(
-        Row(f"{name}, {len(points)} scores", (Cell(statistics.fmean(points), "score"), Cell(max(points), "score")))
+        Row(
+            f"{name}, {counted(len(points), 'score', 'scores')}",
+            (Cell(statistics.fmean(points), "score"), Cell(max(points), "score")),
+        )
         for name, by_corpus in apart.items()
         for points in [by_corpus.values()]
     )

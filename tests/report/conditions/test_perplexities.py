@@ -61,6 +61,18 @@ def test_lowest_and_highest_over_encoders_and_seeds():
     }
 
 
+def test_lowest_and_highest_are_of_one_text():
+    """Perplexities of two texts of a language differ by the text."""
+    web, news = ([replace(each, corpus=f"raw/{name}") for each in MEASURED[-2:]] for name in ("web", "news"))
+    ranges, *_ = perplexities(Results.of([*web, *(replace(each, value=100.0) for each in news)]))
+    assert values(ranges.groups["pretrain:lab"]) == {
+        "adj, raw/web, lowest": [16.0],
+        "adj, raw/web, highest": [24.0],
+        "adj, raw/news, lowest": [100.0],
+        "adj, raw/news, highest": [100.0],
+    }
+
+
 def test_each_encoder_beside_the_reference_of_its_language_and_seed():
     """Scores are those in the bilingual language, not in the source or in a third language."""
     _, table = perplexities(Results.of([*MEASURED, *SCORES]))

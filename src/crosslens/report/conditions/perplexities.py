@@ -1,5 +1,6 @@
 """Perplexity of pretrained encoders by pretraining condition, and beside it the transfer of the same encoders."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from crosslens.formatting import plain
@@ -18,9 +19,9 @@ def perplexities(results: Results) -> list[Table]:
     """Perplexity of held-out text, where pretraining was varied: two tables, or none.
 
     ``perplexity`` has one column per condition, and the lowest and highest value over encoders and seeds for each
-    language. ``perplexity-and-transfer`` has one row per bilingual encoder: the perplexity of its target language and
-    the zero-shot scores of the models fine-tuned from it, beside those of the reference. It shows whether a loss of
-    transfer comes from an encoder that has not learnt its languages.
+    language, or each text where a language has several. ``perplexity-and-transfer`` has one row per bilingual encoder:
+    the perplexity of its target language and the zero-shot scores of the models fine-tuned from it, beside those of the
+    reference. It shows whether a loss of transfer comes from an encoder that has not learnt its languages.
     """
     results = encoders_apart(results)
     measured = results.filter(measure="perplexity")
@@ -32,14 +33,17 @@ def perplexities(results: Results) -> list[Table]:
 def _ranges(measured: Results) -> Table:
     conditions = in_the_papers_order(condition_of(record.condition) for record in measured)
     groups: dict[str, tuple[Row, ...]] = {}
-    for (encoder, language), records in measured.groups("encoder", "target"):
+    texts = measured.groups("encoder", "target", "corpus")
+    several = Counter(key[:2] for key, _ in texts)
+    for (encoder, language, corpus), records in texts:
+        text = f"{language}, {corpus}" if several[encoder, language] > 1 else language
         values = [
             [record.value for record in records if condition_of(record.condition) == condition]
             for condition in conditions
         ]
         numbers = [[value for value in each if value is not None] for each in values]
         rows = (
-            Row(f"{language}, {name}", tuple(Cell(of(each) if each else None, "score") for each in numbers))
+            Row(f"{text}, {name}", tuple(Cell(of(each) if each else None, "score") for each in numbers))
             for name, of in (("lowest", min), ("highest", max))
         )
         groups[encoder or "encoder"] = (*groups.get(encoder or "encoder", ()), *rows)
