@@ -1,10 +1,14 @@
 """Corpora: their digest, and the annotation that is asked of them."""
 
+from dataclasses import replace
+
 import pytest
 
 from conllu_blocks import PLAIN, WORD, block
 from crosslens.corpora.catalogue import load_corpus
+from crosslens.data.corpus import Corpus, shared_items
 from crosslens.data.formats.conllu import check_trees, read
+from crosslens.data.sentence import Sentence, Text
 from crosslens.errors import DataError
 
 
@@ -53,3 +57,16 @@ def test_predictions_for_a_part_of_the_sentences_are_refused(toy):
         for some, others in ((gold, gold[:-1]), (gold[:-1], gold)):
             with pytest.raises(DataError, match=rf"{len(others)} \w+s, but the gold corpus .* has {len(some)}"):
                 some.require_same_words(others)
+
+
+@pytest.mark.parametrize("text", ["Dogs bark", "Hunde bellen."])
+def test_items_with_the_same_text_or_the_same_words_are_shared(text):
+    """Whether a file has a comment with the running text or not."""
+    sentence = Sentence(("dogs", "bark"), lines=(f"# text = {text}\n",))
+    corpus = Corpus((sentence,), "mine")
+    for item in (replace(sentence, lines=None), Sentence(("d", "b"), lines=sentence.lines), Text((text,))):
+        others = Corpus((Text(("other",)), item), "theirs")
+        assert shared_items(corpus, corpus[:0], others) == {0}
+        assert shared_items(others, corpus) == {1}
+    for item in (Text((f"{text} now",)), Sentence(("dogs", "bark", "now"))):
+        assert shared_items(corpus, Corpus((item,), "theirs")) == set()

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
-from crosslens.data.sentence import Sentence
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.represent import represent
 from crosslens.probes import find_probe, probing
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
-from crosslens.probes.splits import find_shared, held_out_sentences, held_out_texts
+from crosslens.probes.splits import held_out_sentences, held_out_texts
 from made_corpora import but, sentences, texts
 from toy_architectures import fresh
 from toys import word_piece
@@ -32,20 +31,6 @@ def test_one_sentence_in_ten_is_held_out_and_at_least_one(sentences_in_all, held
     chosen = held_out_sentences(sentence_of, 1)
     assert len(set(sentence_of[chosen])) == held
     assert chosen.sum() == 3 * held  # whole sentences
-
-
-@pytest.mark.parametrize("make", [texts, sentences])
-def test_items_that_differ_in_their_last_word_alone_are_different(make):
-    corpus = make(40, seed=1)
-    if make is texts:
-        words = " ".join(each.text for each in corpus.texts)
-        items = [replace(corpus[0], segments=(words + ending,)) for ending in (" x", " y")]
-    else:
-        words = tuple(word for each in corpus.sentences for word in each.words)
-        items = [Sentence((*words, ending)) for ending in "xy"]
-    first, second = (replace(corpus, items=(item,)) for item in items)
-    assert find_shared(first, second, first) == {0}
-    assert find_shared(first, second) == set()
 
 
 def test_a_tag_that_only_dev_words_have_is_a_label(encoder, fitted):

@@ -20,7 +20,7 @@ from crosslens.alignment.rotation import Rotation, refuse_different_widths
 from crosslens.alignment.vectors import occurrences
 from crosslens.corpora.catalogue import CorpusLike, load_corpora, load_corpus
 from crosslens.corpora.parallel import load_parallel
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, shared_items
 from crosslens.data.formats.text import cut_words
 from crosslens.data.links import Links, align_words, one_to_one, read_links
 from crosslens.data.parallel import Parallel
@@ -276,8 +276,8 @@ def transfer_by_layer(
 
 def _untested(parallel: Parallel, tests: Sequence[Corpus], *, language: str) -> list[int]:
     """Indices of the parallel sentences that are not tested in a language."""
-    tested = {item.text for corpus in tests for item in corpus.items}
-    kept = [number for number, item in enumerate(parallel[language]) if item.text not in tested]
+    tested = shared_items(parallel[language], *tests)
+    kept = [number for number in range(len(parallel)) if number not in tested]
     if not kept:
         raise RequestError(
             f"all {len(parallel)} sentences of {parallel.name} are tested in {language}",

@@ -173,6 +173,16 @@ def item_error(corpus: Corpus, item: Item, message: str, *, hint: str | None = N
     return DataError(message, file=file, line=line, hint=hint)
 
 
+def shared_items(corpus: Corpus, *others: Corpus) -> set[int]:
+    """Indices of the items that occur in other corpora, with the same running text or the same words."""
+
+    def contents(item: Item) -> set[str | tuple[str, ...]]:
+        return {item.text, item.words} if isinstance(item, Sentence) else {item.text}
+
+    known = {content for other in others for item in other for content in contents(item)}
+    return {number for number, item in enumerate(corpus) if contents(item) & known}
+
+
 def trained_languages(source: str | None) -> tuple[str, ...]:
     """Split the language of training data, which is several if corpora were joined.
 

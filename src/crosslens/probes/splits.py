@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from crosslens.data.corpus import Corpus, item_error
-from crosslens.data.sentence import Item, Sentence
+from crosslens.data.corpus import Corpus, item_error, shared_items
 from crosslens.digests import stream_seed
 from crosslens.errors import RequestError
 from crosslens.probes.probe import Probe, Unit
@@ -54,9 +53,9 @@ def disjoint(asked: Probe, corpora: Corpora) -> tuple[Corpora, Corpora, dict[str
         RequestError: if texts of training and test data are the same as a whole, or no item is left.
     """
     read = {split: asked.cut(corpus) for split, corpus in corpora.items()}
-    shared = {split: find_shared(read[split], *(read[other] for other in DISJOINT_FROM[split])) for split in read}
+    shared = {split: shared_items(read[split], *(read[other] for other in DISJOINT_FROM[split])) for split in read}
     train, test, dev = corpora["train"], corpora["test"], corpora.get("dev")
-    whole = set() if asked.unit == "word" else find_shared(test, train)
+    whole = set() if asked.unit == "word" else shared_items(test, train)
     if whole or len(shared["test"]) == len(test):
         count = len(whole or shared["test"])
         raise RequestError(f"{count} of the {len(test)} items of {test.name} are also in {train.name}")
@@ -64,16 +63,6 @@ def disjoint(asked: Probe, corpora: Corpora) -> tuple[Corpora, Corpora, dict[str
         raise RequestError(f"all {len(dev)} items of {dev.name} are also in {train.name} or {test.name}")
     corpora, read = ({split: _without(of[split], shared[split]) for split in of} for of in (corpora, read))
     return corpora, read, {split: len(items) for split, items in shared.items()}
-
-
-def find_shared(corpus: Corpus, *others: Corpus) -> set[int]:
-    """Indices of the items that occur in other corpora, with the same text or the same words."""
-
-    def content(item: Item) -> str | tuple[str, ...]:
-        return item.words if isinstance(item, Sentence) else item.text
-
-    known = {content(item) for other in others for item in other}
-    return {number for number, item in enumerate(corpus) if content(item) in known}
 
 
 def _without(corpus: Corpus, numbers: Collection[int]) -> Corpus:
