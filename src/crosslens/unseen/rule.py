@@ -239,7 +239,7 @@ class Rule:
         order = np.argsort(self.errors)
         reached = np.cumsum(weights[order])
         needed = min(LEVEL * (len(self.languages) + 1), len(self.languages))
-        return float(self.errors[order][min(int(np.searchsorted(reached, needed - 1e-9)), len(order) - 1)])
+        return float(self.errors[order][np.searchsorted(reached, needed - 1e-9)])
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
