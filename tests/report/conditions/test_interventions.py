@@ -74,7 +74,9 @@ def test_columns_are_in_the_order_of_layers_and_rows_in_that_of_doses():
 def test_other_tables_leave_out_changes_of_the_trained_model():
     tables = {table.name: table for table in all_tables(RESULTS)}
     assert tables["interventions"].head == ("1-2", "3-4")
-    assert tables["layer-deltas"].head == ("Ref", "Δ 1-2", "Δ 3-4")
+    both = "Δ 1-2;zero 3-4"  # which the table of interventions has no row for
+    assert tables["layer-deltas"].head == ("Ref", "Δ 1-2", both, "Δ 3-4")
+    assert [row.cells[2].value for row in tables["layer-deltas"].groups["pos, accuracy"]] == [1.0 - 90.0, 2.5 - 65.0]
 
 
 @pytest.mark.parametrize("keys", [{"zero": "1-2"}, {"layers": "1-2"}])
@@ -87,7 +89,7 @@ def test_records_without_a_condition_are_of_no_changed_model():
     other = Results.of([Record(measure="overlap_types", metric="overlap", target="fr", value=40.0, condition=None)])
     kept = before_training(RESULTS + other)
     assert list(kept.filter(measure="overlap_types")) == list(other)
-    assert len(kept) == 3 * 3 + 1
+    assert len(kept) == 4 * 3 + 1
 
 
 def test_without_changes_of_the_trained_model_there_is_no_table():

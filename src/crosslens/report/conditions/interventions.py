@@ -9,7 +9,7 @@ from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.significance import Significance
 from crosslens.report.table import Notes, Row, Table
-from crosslens.results.cells import Column, Key
+from crosslens.results.cells import Column, Key, condition_of
 from crosslens.results.record import Results
 
 CAPTION = (
@@ -67,18 +67,24 @@ def changed_after_training(results: Results) -> list[Comparison]:
         of_variant
         for block in comparisons(results)
         for of_variant in block.by_variant()
-        if any(column.condition.acts_after_training for column in of_variant.scores.columns)
+        if any(_changes_trained_model(column.condition) for column in of_variant.scores.columns)
     ]
 
 
 def before_training(results: Results) -> Results:
     """Leave out scores of models that were changed after training, if there are other scores.
 
-    Their table is `interventions`; in others they would be many columns more.
+    Their table is `interventions`; in others they would be many columns more. Models that were changed both before and
+    after training, or by several interventions, have no row there and stay.
     """
     texts = results.columns.coded("condition").values
-    kept = [text for text in texts if text is None or not Condition.parse(text).acts_after_training]
+    kept = [text for text in texts if not _changes_trained_model(condition_of(text).difference)]
     return results if len(kept) in (0, len(texts)) else results.filter(condition=kept)
+
+
+def _changes_trained_model(condition: Condition) -> bool:
+    """Whether one intervention on a trained model is all that was done, as in the table of `interventions`."""
+    return condition.acts_after_training and condition.treatment is not None
 
 
 def _dose(column: Column) -> tuple[str, float]:
