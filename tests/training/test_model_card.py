@@ -149,7 +149,7 @@ def header_of(folder):
     return YAML(typ="safe").load(text.split("---\n")[1]), text
 
 
-def test_the_header_is_what_the_hub_reads(tagger):
+def test_the_header_is_what_the_hub_reads(tagger, tmp_path, monkeypatch):
     _, model, folder = tagger
     header, text = header_of(folder)
     assert header == {
@@ -162,6 +162,9 @@ def test_the_header_is_what_the_hub_reads(tagger):
     assert str(folder.parent) not in text  # a folder of whoever trained it is nobody's base model
     named = dataclasses.replace(model, encoder=dataclasses.replace(model.encoder, name="someone/their-encoder"))
     assert "base_model: someone/their-encoder\n" in model_card(named, exported=True)
+    (tmp_path / "someone" / "their-encoder").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)  # where that is a folder, which may be another encoder than the hub's of this name
+    assert "base_model" not in model_card(named, exported=True)
     own = dataclasses.replace(model, encoder=dataclasses.replace(model.encoder, tokenizers={"zh": word_piece()}))
     card = model_card(own, exported=True)  # plain transformers would read every language with one vocabulary
     assert ("library_name: crosslens\n" in card, "```python" in card) == (True, False)
