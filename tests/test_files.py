@@ -108,6 +108,20 @@ def test_what_exists_is_never_overwritten(tmp_path):
         refuse_existing(tmp_path / "file")
 
 
+@pytest.mark.parametrize("path", [".", "..", "sub/..", "{here}"])
+def test_the_current_folder_is_not_replaced_even_if_it_is_empty(tmp_path, monkeypatch, path):
+    """A finished training had no place to be written to."""
+    here = tmp_path / "above" / "here"
+    here.mkdir(parents=True)
+    monkeypatch.chdir(here)
+    (here / "sub").mkdir()
+    if path != "sub/..":
+        (here / "sub").rmdir()
+    with pytest.raises(RequestError, match="the current folder"):
+        refuse_existing(path.format(here=here))
+    assert refuse_existing("new") == Path("new")
+
+
 def test_modes_follow_the_umask(tmp_path):
     """What is written beside the target is readable by its owner alone; what stands there in the end is not."""
     before = os.umask(0o027)

@@ -73,10 +73,13 @@ def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
     """Check that a path does not exist yet, is an empty folder or may be overwritten, and return it.
 
     Raises:
-        RequestError: if the path exists, or nothing can be written there.
+        RequestError: if the path exists, or nothing can be written there; for the current folder, which no other can
+            replace while a shell or a program is in it.
     """
     path = Path(path)
     try:
+        if path.is_dir() and Path.cwd().is_relative_to(path.resolve()):
+            raise RequestError(f"{what}: {path} is the current folder, or has it inside", hint="name a new folder")
         is_empty = path.is_dir() and not any(path.iterdir())
         if not is_empty and (path.exists() or path.is_symlink()):
             if path not in _REPLACEABLE.get()[0]:

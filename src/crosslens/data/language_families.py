@@ -49,6 +49,16 @@ def bare_language(tag: str) -> str:
     return parse_language(tag).language or tag
 
 
+def macrolanguage(tag: str) -> str:
+    """The macrolanguage of ISO 639-3 that the language of a tag is part of, or else that language itself.
+
+    >>> macrolanguage("pes-Arab"), macrolanguage("fa"), macrolanguage("fr-CA"), macrolanguage("a language of mine")
+    ('fa', 'fa', 'fr', 'a language of mine')
+    """
+    language = bare_language(tag)
+    return langcodes.standardize_tag(language, macro=True) if langcodes.tag_is_valid(language) else language
+
+
 def known_language(tag: str | None) -> KnownLanguage | None:
     """Look up a language; None for languages that are not in the table, such as the artificial ones.
 

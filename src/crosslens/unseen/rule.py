@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, read_text
+from crosslens.data.language_families import macrolanguage
 from crosslens.errors import DataError
 from crosslens.scores import bootstrap_interval
 from crosslens.unseen.evidence import FEATURES
@@ -165,9 +166,14 @@ class Rule:
         )
 
     def without(self, languages: Collection[str], corpus: str = "") -> "Rule":
-        """The rule fitted without languages, and without a corpus in any of its splits."""
-        bare = _bare(corpus)
-        rows = tuple(row for row in self.measured if row.language not in languages and _bare(row.corpus) != bare)
+        """The rule fitted without languages, and without a corpus in any of its splits.
+
+        ``pes`` leaves out ``fa`` too, its macrolanguage, because a treebank may have either tag.
+        """
+        bare, left_out = _bare(corpus), set(map(macrolanguage, languages))
+        rows = tuple(
+            row for row in self.measured if macrolanguage(row.language) not in left_out and _bare(row.corpus) != bare
+        )
         return self if len(rows) == len(self.measured) else replace(self, measured=rows)
 
     @cached_property
