@@ -126,6 +126,13 @@ def test_other_tables_are_of_the_last_step():
     assert len(last_checkpoints(results + without)) == len(results) // 4 + 2
 
 
+def test_scores_and_similarities_each_keep_their_own_last_checkpoint():
+    kept = last_checkpoints(made().filter(condition='{"checkpoint": "200"}') + made().filter(measure="cka"))
+    assert len(kept.filter(measure=None)) > 0
+    assert set(kept.filter(measure=None).records["condition"].to_pylist()) == {'{"checkpoint": "200"}'}
+    assert set(kept.filter(measure="cka").records["condition"].to_pylist()) == {'{"checkpoint": "400"}'}
+
+
 def test_untrained_encoders_and_single_steps_are_in_no_row():
     """An untrained encoder has no steps; of a quantity at one step there is no course."""
     text = '{"checkpoint": "100"}'

@@ -181,14 +181,16 @@ def _measured_at_steps(results: Results) -> Iterator[tuple[str, int, "Measured"]
 
 
 def last_checkpoints(results: Results) -> Results:
-    """Leave out the records of all checkpoints but each encoder's last one, whose tables are `pretraining_steps`."""
-    models = encoders_apart(results).columns.together("encoder", "condition")
-    steps = [_step(text) for _, text in models.values]
-    last: dict[str | None, int] = {}
-    for (encoder, _), step in zip(models.values, steps, strict=True):
+    """Leave out the records of all checkpoints but the last one of each encoder, task and measure: those of all are in
+    the tables of `pretraining_steps`.
+    """
+    models = encoders_apart(results).columns.together("encoder", "task", "measure", "condition")
+    measured = [(of, _step(condition)) for *of, condition in models.values]
+    steps: dict[tuple, set[int]] = {}
+    for of, step in measured:
         if step is not None:
-            last[encoder] = max(step, last.get(encoder, step))
-    kept = [step in (None, last.get(encoder)) for (encoder, _), step in zip(models.values, steps, strict=True)]
+            steps.setdefault(tuple(of), set()).add(step)
+    kept = [step is None or step == max(steps[tuple(of)]) for of, step in measured]
     return results if all(kept) else results.where(np.array(kept, bool)[models.codes])
 
 
