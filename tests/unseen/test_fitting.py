@@ -40,3 +40,17 @@ def test_a_rule_is_fitted_to_records_of_texts_as_they_are_written(encoder, treeb
         fit_rule(Results.of([*rows, score(names[0], "fr", 60.0, train="ud/en_toy:dev")]), encoder, data=str(treebanks))
     with pytest.raises(RequestError, match="two records contradict one another"):
         fit_rule(Results.of([*rows, score(names[0], "fr", 60.0)]), encoder, data=str(treebanks))
+
+
+@pytest.mark.parametrize("usual", ["de", "en", "sv"])
+def test_the_usual_source_is_the_default_one_whatever_its_name(encoder, treebanks, usual):
+    from crosslens.results.record import Record, Results
+    from crosslens.unseen.fitting import fit_rule
+
+    shared = {"task": "pos", "encoder": "e", "metric": "accuracy", "target": "fr", "seed": 1, "value": 50.0}
+    rows = [
+        Record(**shared, source=source, corpus="ud/fr_pud:test", train="ud/en_toy:train")
+        for source in ("sv", "de", "en")
+    ]
+    rule = fit_rule(Results.of(rows), encoder, usual=usual, data=str(treebanks))
+    assert rule.sources == (usual, *sorted({"de", "en", "sv"} - {usual}))
