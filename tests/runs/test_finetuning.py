@@ -120,3 +120,10 @@ def test_an_unknown_precision_is_refused_with_all_that_there_are(name):
     with pytest.raises(RequestError, match=f"unknown precision {name!r}") as refused:
         finetune_and_evaluate("bilstm", "pos", train="lab/src", tests="lab/src", condition={"precision": name})
     assert all(known in str(refused.value.hint) for known in ("auto", "bfloat16", "float32"))
+
+
+def test_predictions_are_not_written_into_the_folder_of_the_results(tiny_bert, treebanks, tmp_path):
+    folders = {"out": tmp_path / "results", "predictions": tmp_path / "results" / "predictions"}
+    with pytest.raises(RequestError, match="--predictions"):
+        finetune_and_evaluate(tiny_bert, "pos", train="ud/en_toy", tests="ud/fr_pud", data=treebanks, **folders)
+    assert not any(folder.exists() for folder in folders.values())

@@ -128,6 +128,17 @@ def test_a_process_that_runs_the_study_is_seen(store):
     assert not status(made)[0].active
 
 
+def test_a_study_began_when_it_was_claimed_last(store):
+    """The file of a claim stays where the process that made it was killed."""
+    made = store(10)
+    claim = made.folder / "claims" / "s.study"
+    claim.parent.mkdir(exist_ok=True)
+    claim.touch()
+    os.utime(claim, (1, 1))
+    with made.claim("s.study"):
+        assert made.claimed_since("s.study") == pytest.approx(time.time(), abs=3600)
+
+
 def test_a_study_that_is_done_has_no_time_left():
     assert Status("s", 3, 3, 0, 0, 0, 12.0).describe() == "s: 3 of 3 runs done"
     assert Status("s", 3, 1, 1, 1, 0, 12.0).describe() == (

@@ -153,8 +153,11 @@ def test_patching_takes_the_translations_of_the_parallel_test_corpus(study, enco
         assert len(rows) == 2
     source = frame[frame["target"] == "en"]["value"]
     assert source.nunique() == 1  # own states
+    planned = merged(plan(short, Store(tmp_path / "b"), corpora=Corpora(str(treebanks))).asked)
     links.write_text("0-1\n" * len(english), "utf-8")
     assert len(before - ids_of(short, tmp_path / "a", treebanks)) == 1
+    (outcome,) = (execute(each, Context(str(tmp_path / "b"), data=str(treebanks), device="cpu")) for each in planned)
+    assert "the translation of ud/fr_pud:test has changed since the study was planned" in outcome.tail
 
 
 def test_corpora_without_translations_are_not_asked_about_a_patch(study, treebanks, tmp_path):

@@ -131,6 +131,7 @@ def test_interventions_of_two_kinds_learn_from_one_corpus_what_they_would_alone(
 def test_a_seed_that_is_not_the_models_own_is_part_of_the_condition(tagger, toy):
     for text in ("1.output:noise=2", "1.output:rotate=90", "1-2:resample"):
         own, named, other = (intervene(tagger, text, seed=seed).encoder for seed in (None, tagger.seed, 7))
+        assert "seed=0" in intervene(tagger, text, seed=0).encoder.condition.label
         assert own.condition == named.condition == parse_intervention(text)
         assert other.condition == parse_intervention(f"{text};seed=7")
         assert "seed=7" in other.condition.label

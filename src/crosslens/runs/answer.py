@@ -181,7 +181,7 @@ def _refuse_changed_translations(question: PatchedScore, corpora: Corpora) -> No
     assert patch is not None
     source, target = corpora.planned(question.reference), corpora.planned(question.corpus)
     translations = find_translations(source, target, words=patch.by == "words", links=patch.links)
-    refuse_changed(f"the links of {question.corpus.name}", translations.digest, question.translations)
+    refuse_changed(f"the translation of {question.corpus.name}", translations.digest, question.translations)
 
 
 def _probe(subject: Subject, question: ProbeQuestion, corpora: Corpora) -> Results:

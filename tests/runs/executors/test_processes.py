@@ -12,6 +12,7 @@ from functools import partial
 import pytest
 
 import interrupted
+from crosslens.runs.executors.processes import _one_thread
 from crosslens.runs.status import status
 from crosslens.runs.store import Store
 from crosslens.studies.run_study import run_study
@@ -180,3 +181,13 @@ def test_workers_end_with_their_parent_however_it_ends(study, treebanks, tmp_pat
     child.join()
     _, alive = psutil.wait_procs(workers, timeout=120)
     assert alive == []
+
+
+@pytest.mark.parametrize("threads", [None, "3"])
+def test_only_workers_have_one_thread(threads, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if threads is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    with _one_thread():
+        assert os.environ["OMP_NUM_THREADS"] == "1"
+    assert os.environ.get("OMP_NUM_THREADS") == threads
