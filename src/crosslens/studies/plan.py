@@ -162,13 +162,16 @@ class _Planner:
     ):
         self.study, self.store, self.corpora = study, store, corpora
         self.data = find_data(study.data, tasks=study.tasks)
+        of_tasks = {task: self.data.tasks.get(task, {}) for task in study.tasks or self.data.tasks}
+        of = f" of {' or '.join(of_tasks)}" if study.tasks else ""
         for what, chosen, known in (
-            ("tasks", study.tasks, self.data.tasks),
-            ("sources", study.sources, {name for sources in self.data.tasks.values() for name in sources}),
+            ("task {!r}", study.tasks, self.data.tasks),
+            (f"source {{!r}}{of}", study.sources, {name for sources in of_tasks.values() for name in sources}),
         ):
             for name in chosen or ():
                 if name not in known:
-                    raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
+                    reason = f"{study.name}: its data has no {what.format(name)}"
+                    raise RequestError(reason, hint=suggest(name, known))
         self.waiting = 0
         self.notes: list[str] = []
         self.checked: set[tuple[str, str, str]] = set()
@@ -179,6 +182,11 @@ class _Planner:
             raise MissingCorpora(study.name, self.missing, folder=corpora.data)
         if self.missing:
             self.study, self.data, self.notes = leave_out(study, sources, self.data, self.missing)
+        self.notes += [
+            f"{task} is left out, because it has none of the chosen sources"
+            for task, of_task in of_tasks.items()
+            if study.sources and of_task.keys().isdisjoint(study.sources)
+        ]
         self.encoders = BaseEncoders(self.study, store, self.corpora, cache, progress)
         self.depth = self.encoders.depth
         of_study = [
