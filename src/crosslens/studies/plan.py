@@ -50,7 +50,7 @@ from crosslens.studies.missing import (
 from crosslens.studies.plan_checks import notes_on, refuse_shared_tests, refuse_two_languages
 from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import Task, find_task
-from crosslens.training.recipe import Recipe
+from crosslens.training.recipe import BILSTM, Recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
 """Encoders that are compared and probed without fine-tuning."""
@@ -256,7 +256,8 @@ class _Planner:
         trainings = [self._training(task, name, source, condition)]
         tuned = ()
         if study.grid is not None:
-            searched = condition if study.grid.each == "condition" else study.computed(Condition())
+            own = study.grid.each == "condition" or condition.start == BILSTM  # the reference has another recipe
+            searched = condition if own else study.computed(Condition())
             tried = list(self._tried(trainings[0], study.grid, searched, source, partner))
             yield from map(Asked, tried)
             trainings, tuned = self._chosen(tried, study.grid), study.grid.tuned
