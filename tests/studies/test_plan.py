@@ -188,3 +188,10 @@ def test_a_source_that_no_chosen_task_has_is_refused_and_a_task_without_a_chosen
         planned(tasks=("parsing",))
     assert planned().notes == ("parsing is left out, because it has none of the chosen sources",)
     assert planned(tasks=("pos",)).notes == planned(sources=("en",)).notes == ()
+
+
+def test_a_study_that_asks_for_nothing_is_refused(study, treebanks, tmp_path):
+    """As one whose data were forgotten: it was done at once, with an empty results file."""
+    with pytest.raises(RequestError, match="toy has nothing to run"):
+        run(study.model_copy(update={"data": Data()}), tmp_path / "runs", treebanks)
+    assert not (tmp_path / "runs").exists()

@@ -124,13 +124,16 @@ def plan(
         The runs, done and to do; runs that depend on unfinished ones are counted as waiting.
 
     Raises:
-        RequestError: for unknown data, tasks, sources or layers.
+        RequestError: for unknown data, tasks, sources or layers, or a study that asks for nothing.
         DataError: if corpora are missing, nothing is left without them, or one lacks the annotation of its task.
     """
     listener = listening(progress)
     planner = _Planner(study, store, corpora or Corpora(), cache, listener, skip_missing=skip_missing)
     listener.report("planning", 0)
     asked = tuple(planner.asked())
+    if not asked and not planner.waiting:
+        hint = "give it data with tasks (data: muller2021), probes, or similarity of encoders"
+        raise RequestError(f"{study.name} has nothing to run", hint=hint)
     notes = tuple(dict.fromkeys([*planner.notes, *notes_on(asked)]))
     return Plan(
         study, asked, unfinished(store, asked, models="models" in study.keep), planner.waiting, notes, planner.missing
