@@ -21,6 +21,7 @@ from crosslens.files import (
     lock_reason,
     new_folder,
     refuse_existing,
+    refuse_inside,
     remove_abandoned,
     temporary_folder,
     write_bytes,
@@ -120,6 +121,12 @@ def test_the_current_folder_is_not_replaced_even_if_it_is_empty(tmp_path, monkey
     with pytest.raises(RequestError, match="the current folder"):
         refuse_existing(path.format(here=here))
     assert refuse_existing("new") == Path("new")
+
+
+@pytest.mark.parametrize(("path", "out"), [("vectors", "vectors/out"), ("out/vectors", "out"), ("out", "./out")])
+def test_two_new_folders_are_apart(path, out):
+    with pytest.raises(RequestError, match="the same folder, or one is inside the other"):
+        refuse_inside(path, out, what="--export")
 
 
 def test_modes_follow_the_umask(tmp_path):

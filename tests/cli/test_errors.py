@@ -59,9 +59,9 @@ WRONG = {
         [*FINETUNE, "--predictions", "out/x"],
         "choose another folder for",
     ),
-    "results inside the folder of the vectors": (
+    "vectors instead of the current folder": (
         ["compare", "@", "--corpus", "lab/all", "--pairs", "src-adj", "--export", "."],
-        "--export: . and --out out are the same folder, or one is inside the other",
+        "--export: . is the current folder",
     ),
     "vectors in the folder of the results": (
         ["compare", "@", "--corpus", "lab/all", "--pairs", "src-adj", "--export", "./out"],

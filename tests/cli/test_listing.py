@@ -1,6 +1,8 @@
 import json
 import re
 
+from ruamel.yaml import YAML
+
 from crosslens.data.transliteration import find_scheme
 from crosslens.unseen.typology import known_languages
 
@@ -31,6 +33,16 @@ def test_languages_and_tasks_of_a_study(run):
     status, _, error = run("list", "studies", "--study", "smoke")
     assert (status, "--study tabulates corpora" in error) == (2, True)
     assert run("list", "corpora", "--study", "smoek")[0] == 2
+
+
+def test_corpora_of_a_study_are_those_of_its_sources(run, file):
+    source = {"train": "ud/en_toy", "tests": ["ud/fr_pud"]}
+    settings = YAML().load(file) | {"sources": ["fr"]}
+    settings["data"]["tasks"] = {"pos": {"en": source, "fr": {"train": "ud/fr_pud:test", "tests": ["ud/en_pud"]}}}
+    with open(file, "w") as stream:
+        YAML().dump(settings, stream)
+    sizes = json.loads(run("list", "corpora", "--study", file, "--json")[1])
+    assert sizes == {"en": {"pos": "6"}, "fr": {"pos": "6 + 0"}}
 
 
 def test_the_unseen_languages_of_the_slides(run):

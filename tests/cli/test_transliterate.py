@@ -37,7 +37,9 @@ def test_labelled_texts_are_written_as_the_file_is_named(run, folder, ending):
     assert [(item.text, item.label) for item in read] == [("Privet mir", "a"), ("Denʹ", "b")]
 
 
-@pytest.mark.parametrize(("corpus", "out"), [("fr.conllu", "out.tsv"), ("fr.txt", "out.conllu")])
+@pytest.mark.parametrize(
+    ("corpus", "out"), [("fr.conllu", "out.tsv"), ("fr.conllu", "out.txt"), ("fr.txt", "out.conllu")]
+)
 def test_a_file_whose_name_says_another_format_is_refused(run, folder, corpus, out):
     status, _, said = run("transliterate", corpus, "--scheme", "latin-cyrillic", "--out", out)
     assert (status, f"{corpus} is written as" in said, (folder / out).exists()) == (2, True, False), said

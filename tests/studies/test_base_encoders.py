@@ -201,3 +201,15 @@ def test_one_search_for_all_conditions_adapts_no_encoder_of_its_own(folder, tiny
     labels = [each.run.label for each in plan(study, Store(folder / "runs")).runs]
     assert [label for label in labels if label.endswith("seed 7") and not label.startswith("pos")] == []
     assert "adapt to fr.txt adapted seed 1" in labels
+
+
+def test_one_search_for_all_conditions_leaves_out_a_bilstm_which_is_searched_itself(folder, tiny_bert):
+    """The best setting of a pretrained encoder says nothing of a BiLSTM, and has another recipe."""
+    study = read(folder, tiny_bert, text="fr.txt, dev: ud/fr_pud:test", more="grid: {seed: 7, epochs: [1, 2]}\n")
+    runs = [each.run for each in plan(study, Store(folder / "runs")).runs if isinstance(each.run, ModelRun)]
+    tried = {
+        run.condition.label: {other.training.recipe.learning_rate for other in runs if other.condition == run.condition}
+        for run in runs
+    }
+    assert tried["BiLSTM"] == {3e-3}
+    assert tried["reference"].isdisjoint(tried["BiLSTM"])

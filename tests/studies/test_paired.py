@@ -157,6 +157,8 @@ def test_what_cannot_be_compared(wider, scored, tmp_path):
         paired.test(scored[0], scored[1], where_b={"target": "zh"})
     with pytest.raises(RequestError, match="seed=one: is not a whole number"):
         paired.test(wider, wider, where_a={"seed": "one"})
+    with pytest.raises(RequestError, match="A selects metric=las, but the metric to test is accuracy"):
+        paired.test(wider, wider, where_a={"metric": "las", **SELECTED["where_a"]}, metric="accuracy")
     with pytest.raises(DataError, match="A has no counts per sentence"):
         paired.test(read_results(results_of(wider)), wider, **SELECTED)
 

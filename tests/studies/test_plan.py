@@ -172,3 +172,26 @@ def test_a_corrected_language_of_a_file_is_that_of_its_records(study, treebanks,
         assert not report.failed
     with pytest.raises(RequestError, match=r"mine-ud-test\.conllu is a test corpus in 2 languages"):
         plan(of(f"wo={file}", f"fr={file}"), Store(tmp_path / "runs"), corpora=Corpora(str(treebanks)))
+
+
+def test_a_source_that_no_chosen_task_has_is_refused_and_a_task_without_a_chosen_source_is_named(
+    study, treebanks, tmp_path
+):
+    source = study.data.tasks["pos"]["en"]
+    data = Data(tasks={"pos": {"en": source, "too": source}, "parsing": {"en": source}})
+
+    def planned(**chosen):
+        changes = {"data": data, "sources": ("too",), **chosen}
+        return plan(study.model_copy(update=changes), Store(tmp_path), corpora=Corpora(str(treebanks)))
+
+    with pytest.raises(RequestError, match="toy: its data has no source 'too' of parsing"):
+        planned(tasks=("parsing",))
+    assert planned().notes == ("parsing is left out, because it has none of the chosen sources",)
+    assert planned(tasks=("pos",)).notes == planned(sources=("en",)).notes == ()
+
+
+def test_a_study_that_asks_for_nothing_is_refused(study, treebanks, tmp_path):
+    """As one whose data were forgotten: it was done at once, with an empty results file."""
+    with pytest.raises(RequestError, match="toy has nothing to run"):
+        run(study.model_copy(update={"data": Data()}), tmp_path / "runs", treebanks)
+    assert not (tmp_path / "runs").exists()

@@ -75,7 +75,12 @@ def _sizes(name: str, folder: str | None) -> dict[str, dict[str, str]]:
     study = None if name.partition(":")[0] in (*data_sets(), "lab") else read_study(name)
     data = find_data(name if study is None else study.data, tasks=study.tasks if study else None)
     tasks = [task for task in data.tasks if study is None or study.tasks is None or task in study.tasks]
-    used = data.model_copy(update={"tasks": {task: data.tasks[task] for task in tasks}})
+    chosen = study.sources if study else None
+    sources = {
+        task: {source: corpora for source, corpora in data.tasks[task].items() if chosen is None or source in chosen}
+        for task in tasks
+    }
+    used = data.model_copy(update={"tasks": sources})
     counts = count_by_language(used, folder=folder)
     return {language: {task: row.get(task, "-") for task in tasks} for language, row in counts.items()}
 

@@ -42,7 +42,8 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     elif isinstance(first := read[0], Sentence):
         known = (CONLLU,) if first.entities is None else (IOB2, CONLLU) if first.upos or first.heads else (IOB2,)
     ending = path.suffix.lower()
-    if ending in FORMATS and FORMATS[ending] not in known:
+    as_text = ending == ".txt" and not raw and IOB2 not in known  # it would be read back as raw text
+    if as_text or (ending in FORMATS and FORMATS[ending] not in known):
         endings = " or ".join(format.ending for format in known) or ".txt"
         raise RequestError(f"--out {out}: {corpus} is written as {endings}", hint=f"name a file that ends in {endings}")
     written = transliterate(read, scheme)

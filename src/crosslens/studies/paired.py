@@ -72,7 +72,8 @@ def test(
         Scores are in points.
 
     Raises:
-        RequestError: when a side has several models of one seed, or the sides have no corpus or no seed in common.
+        RequestError: when a side has several models of one seed, or the sides have no corpus or no seed in common; when
+            a side selects another metric.
         DataError: for results without counts per sentence, such as those of earlier versions.
 
     Examples:
@@ -86,6 +87,10 @@ def test(
     """
     import pandas as pd
 
+    for name, where in (("A", where_a), ("B", where_b)):
+        selected = (where or {}).get("metric", metric)
+        if metric is not None and selected != metric:
+            raise RequestError(f"{name} selects metric={selected}, but the metric to test is {metric}")
     sides = [
         _scores(_read(source, {**(where or {}), **({"metric": metric} if metric else {})}), name)
         for source, where, name in ((a, where_a, "A"), (b, where_b, "B"))

@@ -50,7 +50,7 @@ from crosslens.studies.missing import (
 from crosslens.studies.plan_checks import notes_on, refuse_shared_tests, refuse_two_languages
 from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import Task, find_task
-from crosslens.training.recipe import Recipe
+from crosslens.training.recipe import BILSTM, Recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
 """Encoders that are compared and probed without fine-tuning."""
@@ -124,13 +124,16 @@ def plan(
         The runs, done and to do; runs that depend on unfinished ones are counted as waiting.
 
     Raises:
-        RequestError: for unknown data, tasks, sources or layers.
+        RequestError: for unknown data, tasks, sources or layers, or a study that asks for nothing.
         DataError: if corpora are missing, nothing is left without them, or one lacks the annotation of its task.
     """
     listener = listening(progress)
     planner = _Planner(study, store, corpora or Corpora(), cache, listener, skip_missing=skip_missing)
     listener.report("planning", 0)
     asked = tuple(planner.asked())
+    if not asked and not planner.waiting:
+        hint = "give it data with tasks (data: muller2021), probes, or similarity of encoders"
+        raise RequestError(f"{study.name} has nothing to run", hint=hint)
     notes = tuple(dict.fromkeys([*planner.notes, *notes_on(asked)]))
     return Plan(
         study, asked, unfinished(store, asked, models="models" in study.keep), planner.waiting, notes, planner.missing
@@ -162,13 +165,16 @@ class _Planner:
     ):
         self.study, self.store, self.corpora = study, store, corpora
         self.data = find_data(study.data, tasks=study.tasks)
+        of_tasks = {task: self.data.tasks.get(task, {}) for task in study.tasks or self.data.tasks}
+        of = f" of {' or '.join(of_tasks)}" if study.tasks else ""
         for what, chosen, known in (
-            ("tasks", study.tasks, self.data.tasks),
-            ("sources", study.sources, {name for sources in self.data.tasks.values() for name in sources}),
+            ("task {!r}", study.tasks, self.data.tasks),
+            (f"source {{!r}}{of}", study.sources, {name for sources in of_tasks.values() for name in sources}),
         ):
             for name in chosen or ():
                 if name not in known:
-                    raise RequestError(f"{study.name}: its data has no {what[:-1]} {name!r}", hint=suggest(name, known))
+                    reason = f"{study.name}: its data has no {what.format(name)}"
+                    raise RequestError(reason, hint=suggest(name, known))
         self.waiting = 0
         self.notes: list[str] = []
         self.checked: set[tuple[str, str, str]] = set()
@@ -179,6 +185,11 @@ class _Planner:
             raise MissingCorpora(study.name, self.missing, folder=corpora.data)
         if self.missing:
             self.study, self.data, self.notes = leave_out(study, sources, self.data, self.missing)
+        self.notes += [
+            f"{task} is left out, because it has none of the chosen sources"
+            for task, of_task in of_tasks.items()
+            if study.sources and of_task.keys().isdisjoint(study.sources)
+        ]
         self.encoders = BaseEncoders(self.study, store, self.corpora, cache, progress)
         self.depth = self.encoders.depth
         of_study = [
@@ -248,7 +259,8 @@ class _Planner:
         trainings = [self._training(task, name, source, condition)]
         tuned = ()
         if study.grid is not None:
-            searched = condition if study.grid.each == "condition" else study.computed(Condition())
+            own = study.grid.each == "condition" or condition.start == BILSTM  # the reference has another recipe
+            searched = condition if own else study.computed(Condition())
             tried = list(self._tried(trainings[0], study.grid, searched, source, partner))
             yield from map(Asked, tried)
             trainings, tuned = self._chosen(tried, study.grid), study.grid.tuned

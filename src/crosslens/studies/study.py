@@ -86,7 +86,7 @@ class Grid(Strict):
 
     Attributes:
         each: ``condition``: search separately for every condition (Muller et al. 2021, appendix A.1.1);
-            ``task``: use the best recipe of the reference for all conditions.
+            ``task``: use the best recipe of the reference for all conditions but a BiLSTM, which has its own recipe.
         best: number of best settings that models are trained with. Their scores are averaged; Conneau, Wu et al. (2020,
             section 3.2) report the average of two.
         seed: random seed of the search runs.

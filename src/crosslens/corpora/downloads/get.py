@@ -76,15 +76,20 @@ def get(
         The folder of the collection.
 
     Raises:
-        RequestError: if the collection, release or a language is unknown, or the collection already exists.
+        RequestError: if the collection, release or a language is unknown, the collection already exists, or
+            ``sha256`` is not a checksum.
         DownloadError: if the network is switched off or fails, the disk is full, or a file is not the published one.
     """
     published = find_published(name, release=release, url=url)
     if languages is not None and not published.by_language:
         raise RequestError(f"{name} has no choice of languages", hint="leave out --languages")
     files, several = published.files(languages), len(published.files(None)) > 1
-    if sha256 and several:
-        raise RequestError(f"{name} has several files, so one checksum is ambiguous", hint="leave out --sha256")
+    if sha256 is not None:
+        if several:
+            raise RequestError(f"{name} has several files, so one checksum is ambiguous", hint="leave out --sha256")
+        if not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):  # an empty one would check nothing
+            raise RequestError(f"{sha256!r} is not a SHA-256 checksum", hint="give its 64 hexadecimal digits")
+        sha256 = sha256.lower()
     target = Path(folder) / (f"ud-treebanks-v{release}" if name == UD else name)
     if languages is None:
         refuse_existing(target, what=f"UD {release}" if name == UD else name)
