@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.conllu import to_text
 from crosslens.data.sentence import Sentence
@@ -22,6 +23,15 @@ def test_words_are_predicted_as_the_sentences_of_a_corpus(tagger, toy):
     assert tags == [sentence.upos for sentence in predict(tagger, toy("test")).sentences]
     with pytest.raises(DataError, match=r"is running text, but sentences .* \(split each text into .*\[\['Le'"):
         predict(tagger, ["Le chat dort ."])
+
+
+def test_a_corpus_is_found_by_name_in_a_data_folder(tagger, treebanks):
+    corpus = load_corpus("ud/fr_pud", data=treebanks)
+    by_name = predict(tagger, "ud/fr_pud", data=treebanks)
+    assert by_name.name == corpus.name
+    assert [sentence.upos for sentence in by_name.sentences] == [
+        sentence.upos for sentence in predict(tagger, corpus).sentences
+    ]
 
 
 def test_a_table_trains_and_texts_are_predicted(encoder, toy):
