@@ -45,7 +45,7 @@ CONDITIONS = {
     "bilstm of few": {"start": "bilstm"},
     "parser": "none",
 }
-CHANGES = {"bilstm of few": {"limit": 3}, "parser": {"decode": "greedy"}}
+OF_WAY = {"bilstm of few": {"limit": 3}, "parser": {"decode": "greedy"}}
 """Way -> settings of its recipe or task, which are part of the questions."""
 
 
@@ -57,7 +57,7 @@ def run_of(study, treebanks, store):
 @pytest.mark.parametrize("way", WAYS)
 def test_by_every_door(way, study, treebanks, tiny_bert, encoder, tmp_path):
     """A study, the function behind ``crosslens finetune`` and Python: one id, one model, the same scores."""
-    condition, settings = CONDITIONS[way], {**SETTINGS, **CHANGES.get(way, {})}
+    condition, settings = CONDITIONS[way], {**SETTINGS, **OF_WAY.get(way, {})}
     bilstm, task = condition == {"start": "bilstm"}, "parsing" if way == "parser" else "pos"
     given = study.model_dump()
     given["data"]["tasks"] = {task: given["data"]["tasks"]["pos"]}

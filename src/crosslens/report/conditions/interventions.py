@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+import numpy as np
+
 from crosslens.encoders.condition import Condition, differing_settings
 from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.report.conditions.comparison import Comparison, comparisons
@@ -72,14 +74,19 @@ def changed_after_training(results: Results) -> list[Comparison]:
 
 
 def before_training(results: Results) -> Results:
-    """Leave out scores of models that were changed after training, if there are other scores.
+    """Leave out models that were changed after training, if there are other results.
 
-    Their table is `interventions`; in others they would be many columns more. Models that were changed both before and
-    after training, or by several interventions, have no row there and stay.
+    Their table is `interventions`; in others they would be many columns more. Scores of models that were changed both
+    before and after training, or by several interventions, have no row there and stay.
     """
-    texts = results.columns.coded("condition").values
-    kept = [text for text in texts if not _changes_trained_model(condition_of(text).difference)]
-    return results if len(kept) in (0, len(texts)) else results.filter(condition=kept)
+    kinds = results.columns.together("measure", "condition")
+    left_out = [_left_out(condition_of(text).difference, is_score=measure is None) for measure, text in kinds.values]
+    kept = ~np.array(left_out, bool)
+    return results if kept.all() or not kept.any() else results.where(kept[kinds.codes])
+
+
+def _left_out(condition: Condition, *, is_score: bool) -> bool:
+    return _changes_trained_model(condition) if is_score else condition.acts_after_training
 
 
 def _changes_trained_model(condition: Condition) -> bool:
