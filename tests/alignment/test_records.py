@@ -11,6 +11,7 @@ from crosslens import __version__
 from crosslens.alignment.baselines import SHUFFLED, baseline_of, fit_rotations
 from crosslens.alignment.measure import sentence_retrieval, word_translation
 from crosslens.alignment.rotation import fit_rotation
+from crosslens.alignment.vectors import load_vectors
 from crosslens.corpora.parallel import load_parallel
 from crosslens.data.dictionary import of_words
 from crosslens.digests import digest
@@ -119,6 +120,7 @@ def test_every_column_of_a_retrieved_sentence_each_way(encoder, treebanks):
             "train": train.name,
             "train_digest": of_train,
             "signature": f"precision@1|sentences:cosine|data:{of_corpus[:12]}|crosslens:{__version__}",
+            "seed": 1,  # of the changed encoder, on either side
             "settings": f"against={candidates.name} against_digest={encoder.digest}"
             + (f" against_condition={changed.columns['condition']}" if candidates is changed else "")
             + " method=cosine",
@@ -207,3 +209,27 @@ def test_a_shuffled_dictionary_is_one_permutation_of_the_pairs_a_seed():
         assert len(orders) == 1  # the same in every layer
         assert orders[0] != (0, 1, 2, 3, 4)
     assert not np.allclose(matrices[0][0], matrices[0][1])
+
+
+def test_the_seed_is_that_of_the_last_random_change_of_an_encoder(encoder, treebanks):
+    """So that the seeds of a re-initialised encoder can be averaged; a baseline has the seed that it draws with."""
+    train, test = (load_parallel(name, data=treebanks) for name in ("ud/pud[:3]", "ud/pud[3:]"))
+    pairs = (("the", "le"), ("sees", "voit"), ("cat", "chat"))
+    words = [of_words(some, name="toy") for some in (pairs[:2], pairs[2:])]
+    text = {language: load_parallel("ud/pud", data=treebanks)[language] for language in ("en", "fr")}
+    third, fifth = random_init(encoder, "1", seed=3), random_init(random_init(encoder, "1", seed=3), "2", seed=5)
+    for first, second, seeds in ((third, third, (3, 3)), (encoder, fifth, (5, 5)), (fifth, third, (5, 3))):
+        asked = {"pair": ("en", "fr"), "baselines": ("shuffled",), "baseline_seeds": (7,)}
+        found = sentence_retrieval(first, second, train=train, test=test, **asked)
+        rows = {(row["source"], row["measure"], row["seed"]) for row in found.records.to_pylist()}
+        assert rows == {
+            (source, *of)
+            for source, seed in zip(("en", "fr"), seeds, strict=True)
+            for of in (("sentences procrustes", seed), ("sentences procrustes_shuffled", 7))
+        }
+        sides = [
+            load_vectors(each, language=language, text=text[language])
+            for each, language in ((first, "en"), (second, "fr"))
+        ]
+        translated = word_translation(*sides, train=words[0], test=words[1], mapping="identity", baselines=())
+        assert set(translated.records["seed"].to_pylist()) == {seeds[0]}

@@ -232,6 +232,25 @@ def test_no_mapping_is_learnt_from_tested_sentences(encoder, toy, treebanks, mon
     assert "other sentences" in refused.value.hint
 
 
+def test_no_mapping_is_learnt_from_sentences_tested_in_pairs(encoder, toy, treebanks, monkeypatch):
+    """XNLI's parallel sentences are hypotheses, and its test data pairs of a premise and a hypothesis."""
+    calls = []
+
+    def align(source, target):
+        calls.append((source, target))
+        return (frozenset({(0, 0), (1, 1)}),) * len(source)
+
+    monkeypatch.setattr(module, "align_words", align)
+    parallel, test = load_parallel("xnli/test", data=treebanks), load_corpus("xnli/fr:test", data=treebanks)[:2]
+    asked = {"pair": ("en", "fr"), "train": toy(task="nli"), "recipe": RECIPE, "layers": "1", "against": encoder}
+    results = transfer_by_layer(encoder, "nli", **asked, parallel=parallel, tests=[test], baselines=())
+    tested = {segment for pair in test for segment in pair.segments}
+    assert len(tested) == 3
+    ((_, learnt),) = calls
+    assert [item.id for item in learnt] == [item.id for item in parallel["fr"] if item.text not in tested]
+    assert {tags["shared_pairs"] for tags in results.tags()} == {2}
+
+
 def test_the_head_is_trained_on_the_first_language_and_tested_on_the_second(encoder, toy, sides):
     asked = {"recipe": RECIPE, "layers": "0", "baselines": ()}
     with pytest.raises(RequestError, match="trained on fr, the first language of the pair, but ud/en_toy:train is en"):

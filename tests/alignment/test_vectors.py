@@ -83,6 +83,14 @@ def test_vectors_are_loaded_from_a_file_a_table_or_a_text(encoder, tiny_bert, tm
         load_vectors(encoder, language="en", text=[["the", "cat"]])
 
 
+def test_a_text_is_of_the_language_whose_words_are_wanted(encoder):
+    unknown = replace(CORPUS, language=None)
+    assert_same(load_vectors(encoder, language="en", text=unknown), contextual_vectors(encoder, CORPUS))
+    assert load_vectors(encoder, language="en", text=replace(CORPUS, language="en-Latn")).language == "en-Latn"
+    with pytest.raises(RequestError, match="en is in en, but vectors of fr words were requested"):
+        load_vectors(encoder, language="fr", text=CORPUS)
+
+
 def test_vectors_say_whose_they_are(encoder):
     changed = random_init(encoder, "2", seed=1)
     for found, layers in ((table_vectors(changed, language="fr"), (0,)), (contextual_vectors(changed, CORPUS), None)):

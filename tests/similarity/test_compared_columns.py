@@ -100,3 +100,13 @@ def test_the_pooling_of_the_published_script_reads_treebanks_with_subwords_that_
     sides = {language: Corpus(tuple(items), language, language) for language, items in sentences.items()}
     results = compare(encoder, Parallel(sides, "toy"), pairs=["en-fr"], measures=["cka=muller2021-code"])
     assert len(results) == encoder.depth + 1
+
+
+def test_a_measure_with_its_own_pooling_is_not_of_the_one_asked_for(encoder, pud):
+    corpora = {language: replace(pud[language], items=pud[language].items * 2) for language in ("en", "fr")}
+    asked = {"pairs": ["en-fr"], "measures": ["cka", "cka=muller2021-code"], "last_layer": "normalised"}
+    found = compare(encoder, Parallel(corpora, "toy"), **asked, pooling="cls")
+    assert {(record.measure, record.settings) for record in found} == {
+        ("cka", "pooling=cls last_layer=normalised"),
+        ("cka=muller2021-code", "last_layer=normalised"),
+    }

@@ -49,13 +49,15 @@ def test_languages_without_what_is_controlled_for_are_left_out():
     assert found == correlate(*fewer, control={"fertility": fertility}, resamples=20)
 
 
-def test_the_permutation_test_keeps_its_level():
+@pytest.mark.parametrize("controls", [0, 3])
+def test_the_permutation_test_keeps_its_level(controls):
     """Of 300 draws in which nothing goes together about one in twenty has p <= 0.05."""
     generator = np.random.default_rng(5)
     hits = 0
     for _ in range(300):
-        x, y = generator.normal(size=(2, 9))
-        hits += correlate(languages(x), languages(y), resamples=199).p <= 0.05
+        x, y, *others = map(languages, generator.normal(size=(2 + controls, 9)))
+        control = {f"control {number}": side for number, side in enumerate(others)}
+        hits += correlate(x, y, control=control, resamples=199).p <= 0.05
     assert 4 <= hits <= 28
 
 
@@ -143,13 +145,18 @@ def residual(values, z):
 
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
 def test_p_of_a_partial_correlation_is_of_all_orders_of_the_residuals(coefficient):
-    """Residuals of ranks are no ranks: ranked again they would be other values."""
+    """Residuals of ranks are no ranks: ranked again they would be other values.
+
+    In another order they hang on the confound anew, which is taken out again.
+    """
     x, y, z = known(6, 11)
     ranked = stats.rankdata if coefficient == "spearman" else np.asarray
     confound = ranked(list(z.values()))
     gap, similarity = (residual(ranked(list(side.values())), confound) for side in (x, y))
     own = np.corrcoef(gap, similarity)[0, 1]
-    every = np.asarray([np.corrcoef(order, similarity)[0, 1] for order in itertools.permutations(gap)])
+    every = np.asarray(
+        [np.corrcoef(residual(np.asarray(order), confound), similarity)[0, 1] for order in itertools.permutations(gap)]
+    )
     tails = (every >= own - 1e-9).mean(), (every <= own + 1e-9).mean()
     found = correlate(x, y, control={"z": z}, coefficient=coefficient)
     assert found.p == pytest.approx(min(2 * min(tails), 1))

@@ -127,6 +127,14 @@ def test_similarities_of_several_corpora_are_correlated_with_a_warning():
     assert alike.warnings == found.warnings[:-1]
 
 
+def test_similarities_of_unequally_many_sentences_are_correlated_with_a_warning():
+    """Linear CKA of fewer sentences is higher."""
+    (found,) = correlations(differing("n", (100, 1000, 1000, 100)).with_columns(corpus="ud/pud"))
+    assert found.warnings[-1] == (
+        "languages differ in the corpus of their similarities: ud/pud (100 items), ud/pud (1000 items)"
+    )
+
+
 @pytest.mark.parametrize(
     ("condition", "shown"),
     [(Condition(precision="bfloat16"), "precision=bfloat16"), (Condition(checkpoint=100), "step 100")],

@@ -7,10 +7,12 @@ import pytest
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
+from crosslens.encoders.models.language_specific import RoutedBertConfig, RoutedBertModel
 from crosslens.errors import RequestError
 from crosslens.results.record import Results, read_results
 from crosslens.similarity.overlap import subword_overlap
 from crosslens.similarity.transfer_gap import correlations
+from toys import word_piece
 
 
 def corpus(*sentences, language="fr"):
@@ -135,3 +137,19 @@ def test_text_without_subwords_has_no_overlap(encoder, toy, tmp_path):
     assert [(record.value, record.n) for record in found] == [(None, 0), (None, 0)]
     found.write(tmp_path / "overlap.csv")
     assert read_results(tmp_path / "overlap.csv") == found
+
+
+def test_languages_with_embeddings_of_their_own_share_no_subword(encoder, toy):
+    """Each vocabulary is numbered from 0, so that the same number is another subword in another language."""
+    tokenizers = {"en": encoder.tokenizer, "fr": word_piece()}
+    sizes = {language: len(each) for language, each in tokenizers.items()}
+    small = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+    model = RoutedBertModel(RoutedBertConfig(vocabularies=sizes, separate=(0,), **small))
+    separate = replace(encoder, model=model, tokenizers=tokenizers, language="en")
+    tests = [corpus("the cat sees", language=language) for language in ("en", "fr")]
+    found, joint = (subword_overlap(each, train=toy(), tests=tests) for each in (separate, encoder))
+    shared = {(record.target, record.measure): record.value for record in joint}
+    assert min(shared.values()) > 0
+    assert {(record.target, record.measure): record.value for record in found} == {
+        (target, measure): value if target == "en" else 0.0 for (target, measure), value in shared.items()
+    }

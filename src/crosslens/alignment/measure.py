@@ -65,6 +65,7 @@ def word_translation(
     Returns:
         ``precision@1``, ``@5`` and ``@10`` of each layer in points, over unique source words. Baselines have the
         measure ``words procrustes_shuffled`` or ``words identity``, or the state ``untrained``.
+        ``seed`` is that of the baseline, else of the last random change of the source encoder, else of the target's.
 
     Raises:
         RequestError: if a dictionary has no pair with vectors, every pair of ``train`` is tested, layers or widths
@@ -181,6 +182,8 @@ def sentence_retrieval(
     Returns:
         ``precision@1`` of each layer and direction in points. Baselines have the measure
         ``sentences procrustes_shuffled`` or ``sentences identity``, or the state ``untrained``.
+        ``seed`` is that of the baseline, else of the last random change of the encoder that read the queries, else of
+        the other.
 
     Raises:
         RequestError: if the encoders differ in width, or in depth with ``layers="same"``; every pair of ``train`` is
@@ -318,6 +321,7 @@ def _records(
     seed: int | None,
 ) -> list[Record]:
     queries, candidates = sides
+    changed = queries.seed if queries.seed is not None else candidates.seed
     settings = second_encoder({"encoder": candidates.name, **candidates.columns}) | {"method": method}
     texts = [side.text for side in sides if isinstance(side, WordVectors) and side.text is not None]
     settings |= {"text": ",".join(texts)} if texts else {}
@@ -333,7 +337,7 @@ def _records(
                 target=languages[1],
                 measure=f"{level} {mapping}",
                 **layers,
-                seed=seed,
+                seed=changed if seed is None else seed,
                 settings=settings_text(settings),
                 tags={**tags, "crosslens": __version__},
             )

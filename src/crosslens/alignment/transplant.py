@@ -24,6 +24,7 @@ from crosslens.data.corpus import Corpus, shared_items
 from crosslens.data.formats.text import cut_words
 from crosslens.data.links import Links, align_words, one_to_one, read_links
 from crosslens.data.parallel import Parallel
+from crosslens.data.sentence import Text
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.one_layer import OnOneLayer
@@ -275,8 +276,8 @@ def transfer_by_layer(
 
 
 def _untested(parallel: Parallel, tests: Sequence[Corpus], *, language: str) -> list[int]:
-    """Indices of the parallel sentences that are not tested in a language."""
-    tested = shared_items(parallel[language], *tests)
+    """Indices of the parallel sentences that are not tested in a language, alone or in a pair of texts."""
+    tested = shared_items(parallel[language], *tests, *map(_one_by_one, tests))
     kept = [number for number in range(len(parallel)) if number not in tested]
     if not kept:
         raise RequestError(
@@ -284,6 +285,12 @@ def _untested(parallel: Parallel, tests: Sequence[Corpus], *, language: str) -> 
             hint="learn the mapping from other sentences: --parallel 'ud/pud[:500]' --test 'ud/fr_pud[500:]'",
         )
     return kept
+
+
+def _one_by_one(corpus: Corpus) -> Corpus:
+    """The texts of pairs, such as premises and hypotheses, which parallel corpora have alone."""
+    texts = (Text((segment,)) for item in corpus if isinstance(item, Text) for segment in item.segments)
+    return replace(corpus, items=tuple(texts))
 
 
 def _linked(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from crosslens.corpora.catalogue import load_text
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.formats.lines import normal
 from crosslens.data.formats.text import cut_words, is_word
 from crosslens.data.subwords import split_words
@@ -43,6 +43,7 @@ class WordVectors:
         counts: ``(words,)`` occurrences averaged for each word; 1 for table and static vectors.
         columns: columns of records that describe the encoder; empty for static vectors.
         text: name of the text that contextual states are averaged over; None for other vectors.
+        seed: random seed of the last random change of the encoder; None without any.
     """
 
     words: tuple[str, ...]
@@ -53,6 +54,7 @@ class WordVectors:
     counts: np.ndarray
     columns: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     text: str | None = None
+    seed: int | None = None
 
     def places(self) -> dict[str, int]:
         """Word -> row number."""
@@ -88,7 +90,7 @@ def load_vectors(
         Vectors for `word_translation`: of every layer with a text, else of layer 0; of no layer from a file.
 
     Raises:
-        RequestError: if the text contains no words, or the vocabulary has no whole word.
+        RequestError: if the text is in another language or contains no words, or the vocabulary has no whole word.
         DataError: if a file is missing or malformed.
 
     Examples:
@@ -103,7 +105,18 @@ def load_vectors(
         encoder = load_encoder(encoder, device=device)
     if isinstance(text, str | Path):
         text = load_text(text, language=language)
-    return contextual_vectors(encoder, text) if text is not None else table_vectors(encoder, language=language)
+    if text is None:
+        return table_vectors(encoder, language=language)
+    return contextual_vectors(encoder, _in(require_corpus(text), language))
+
+
+def _in(corpus: Corpus, language: str) -> Corpus:
+    """A text as one of this language, which it may have with a script, such as sr-Latn; refuse that of another one."""
+    if corpus.language is None:
+        return replace(corpus, language=language)
+    if corpus.language.partition("-")[0] != language.partition("-")[0]:
+        raise RequestError(f"{corpus.name} is in {corpus.language}, but vectors of {language} words were requested")
+    return corpus
 
 
 def untrained_vectors(
@@ -159,7 +172,8 @@ def table_vectors(encoder: Encoder, *, language: str | None = None) -> WordVecto
         raise RequestError(f"the vocabulary of {encoder.name} has no subword that is a whole word")
     rows = table[list(whole.values())]
     vectors, counts = rows[None].astype(np.float32), np.ones(len(whole))
-    return WordVectors(tuple(whole), vectors, (0,), encoder.given_name, language, counts, encoder.columns)
+    described = encoder.given_name, language, counts, encoder.columns, None, encoder.seed
+    return WordVectors(tuple(whole), vectors, (0,), *described)
 
 
 @lru_cache(maxsize=2)
@@ -203,7 +217,7 @@ def contextual_vectors(encoder: Encoder, corpus: Corpus) -> WordVectors:
     occurrences_of = np.asarray(list(counts.values()))
     vectors = (sums / torch.from_numpy(occurrences_of).float()[None, :, None]).numpy()
     layers = tuple(range(encoder.depth + 1))
-    described = encoder.given_name, corpus.language, occurrences_of, encoder.columns, corpus.name
+    described = encoder.given_name, corpus.language, occurrences_of, encoder.columns, corpus.name, encoder.seed
     return WordVectors(tuple(rows), vectors, layers, *described)
 
 

@@ -268,6 +268,11 @@ class Encoder:
         return self.origin or self.digest
 
     @property
+    def seed(self) -> int | None:
+        """Random seed of the last random change since loading; None without any."""
+        return next((change.seed for change in reversed(self.changes) if change.seed is not None), None)
+
+    @property
     def given_name(self) -> str:
         """Name in records: ``lab:good`` for the cached encoder of a laboratory, else `name`."""
         return given_name(self.name)

@@ -209,13 +209,15 @@ def _compared(
     needed += Counter((len(encoders) - 1, target) for _, target in pairs)
     by_source = sorted(pairs, key=lambda pair: sources.index(pair[0]))
     poolings: list[Pooling] = list(dict.fromkeys(measure.pooling or pooling for measure in measures.values()))
-    settings = {} if pooling == "mean" else {"pooling": pooling}
-    settings |= {} if last_layer == "raw" else {"last_layer": last_layer}
+    read = {} if last_layer == "raw" else {"last_layer": last_layer}
     if against is not None:
-        settings |= second_encoder(against.columns)
-    latest_first = [*reversed(encoder.changes), *reversed(against.changes if against is not None else ())]
-    seed = next((change.seed for change in latest_first if change.seed is not None), None)
-    columns = {**encoder.columns, "settings": settings_text(settings), "seed": seed}
+        read |= second_encoder(against.columns)
+    settings = {
+        name: settings_text(({} if pooling == "mean" or measure.pooling else {"pooling": pooling}) | read)
+        for name, measure in measures.items()
+    }
+    seed = encoder.seed if against is None or encoder.seed is not None else against.seed
+    columns = {**encoder.columns, "seed": seed}
     with TemporaryDirectory(prefix="crosslens-") as folder:
         sides = _Sides(parallel, needed, encoders, poolings, last_layer, Path(folder), after_reading)
         for source, target in by_source:
@@ -243,6 +245,7 @@ def _compared(
                     Record(
                         **shared_columns,
                         measure=name,
+                        settings=settings[name],
                         **name_layer(layers, encoder, against or encoder),
                         **values[name],
                     )

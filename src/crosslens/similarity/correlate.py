@@ -63,7 +63,8 @@ def correlate(
     *negatively*. Languages with a missing value are left out.
 
     With ``control`` this is the partial correlation: controlled quantities (their ranks, for Spearman) are regressed
-    out of both sides, and the permutation test permutes the residuals of the gap.
+    out of both sides. The permutation test permutes the residuals of the gap, and regresses the quantities out of every
+    permutation too (Freedman & Lane 1983).
 
     Args:
         gap: target language -> transfer gap, in points.
@@ -99,6 +100,7 @@ def correlate(
         raise RequestError(f"a correlation needs at least 3 languages{beyond}, but there are {len(languages)}")
     x, y, *others = (np.asarray([side[language] for language in languages], np.float64) for side in sides)
     z = np.stack(others, axis=-1) if others else np.empty((len(languages), 0))
+    z = stats.rankdata(z, axis=0) if coefficient == "spearman" else z
     unit_x, unit_y = _unit(x, coefficient, z), _unit(y, coefficient, z)
     value = float(np.clip((unit_x * unit_y).sum(), -1, 1))  # rounding may exceed the bounds
     controlled = tuple(control)
@@ -112,7 +114,9 @@ def correlate(
 
     def statistic(permuted: np.ndarray, axis: int) -> np.ndarray:
         values = np.moveaxis(permuted, axis, -1)
-        return ((values if control else _unit(values, coefficient)) * unit_y).sum(-1)
+        # Residuals of ranks are not ranked again. Permuted, they hang together with what is controlled for, by chance.
+        units = _unit(values, "pearson", z) if control else _unit(values, coefficient)
+        return (units * unit_y).sum(-1)
 
     test = stats.permutation_test(
         (unit_x if control else x,),

@@ -16,7 +16,8 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
     """Compute the percentage of each test corpus's subword types and tokens that occur in the training data.
 
     Special tokens are ignored. The unknown token counts as a subword of the test data that does not occur in training,
-    because two unknown words have nothing in common.
+    because two unknown words have nothing in common. Languages that each have their own embeddings share no subword:
+    their vocabularies are numbered independently.
 
     Args:
         encoder: encoder that provides the tokenizer.
@@ -42,18 +43,20 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
     unknown = encoder.tokenizer.unk_token_id
     seen = np.unique(np.concatenate([subwords.ids for subwords in cut_subwords(encoder, train)]))
     seen = seen[seen != unknown] if unknown is not None else seen
+    separate = 0 in getattr(encoder.model.config, "separate", ())
     records = []
     for test in tests:
         ids = [subwords.ids for subwords in cut_subwords(encoder, test)]
         types = np.unique(np.concatenate(ids))
-        shared = np.asarray([np.isin(sentence, seen).sum() for sentence in ids], np.int64)
+        known = seen[:0] if separate and test.language != train.language else seen
+        shared = np.asarray([np.isin(sentence, known).sum() for sentence in ids], np.int64)
         counts = np.asarray([len(sentence) for sentence in ids], np.int64)
         low, high = bootstrap_interval(shared, counts) or (None, None)
         n_unknown = sum(int((sentence == unknown).sum()) for sentence in ids)
         tags = {"unknown": round(100.0 * n_unknown / max(1, int(counts.sum())), 2), "crosslens": __version__}
         of_types = of_tokens = None  # of text without subwords, such as zero-width characters
         if len(types):
-            of_types = 100.0 * float(np.isin(types, seen).mean())
+            of_types = 100.0 * float(np.isin(types, known).mean())
             of_tokens = float(100.0 * shared.sum() / counts.sum())
         values = (
             ("overlap_types", of_types, None, None, len(types)),

@@ -1,6 +1,7 @@
 """Correlate the transfer gap with similarity in results (Muller et al. 2021, section 4.3, Table 4 and Figure 3)."""
 
 import statistics
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -97,7 +98,7 @@ class Correlated:
         scores: target language -> score.
         outcome: what was correlated with similarity.
         excluded: number of seeds of fine-tuned models that have either scores or similarities, and so count in neither.
-        corpora: parallel corpora that the similarities were measured on.
+        corpora: parallel corpora that the similarities were measured on, with their sizes where one has several.
         seeds: numbers of seeds of the scores, ascending, where languages differ in them; else empty.
     """
 
@@ -343,20 +344,21 @@ def _correlated(
 
 
 def _measured_alike(similar: Results, targets: Container[str]) -> tuple[str, ...]:
-    """The parallel corpora of the similarities of these languages.
+    """The parallel corpora of the similarities of these languages, with their sizes where one has several.
 
     Raises:
         RequestError: where settings differ by language, besides those of a second encoder.
     """
-    described = [
-        row[1:] for row in similar.columns.together("target", "corpus", "settings").values if row[0] in targets
-    ]
+    columns = similar.columns.together("target", "corpus", "n", "settings")
+    described = [row[1:] for row in columns.values if row[0] in targets]
     measured = [
         {name: value for name, value in settings_of(text).items() if name not in SECOND_ENCODER}
-        for _, text in described
+        for *_, text in described
     ]
     refuse_several([{"settings": settings_text(settings)} for settings in measured], "settings")
-    return tuple(dict.fromkeys(corpus for corpus, _ in described if corpus is not None))
+    corpora = dict.fromkeys((corpus, n) for corpus, n, _ in described if corpus is not None)
+    sizes = Counter(corpus for corpus, _ in corpora)
+    return tuple(f"{corpus} ({n} items)" if sizes[corpus] > 1 else corpus for corpus, n in corpora)
 
 
 def _unpaired(outcome: Cell, similarity: Cell) -> frozenset[int | None]:
