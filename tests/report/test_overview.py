@@ -129,3 +129,16 @@ def test_models_of_two_kinds_have_a_chart_each_with_their_own_gaps():
     (block,) = score_blocks(results)
     (alone,) = overviews(block, names={}, correlated=transfer_correlations(results))
     assert alone["correlation"]["value"] == pytest.approx(-1.0)
+
+
+def test_a_language_without_a_value_in_some_layer_has_its_gap_in_the_others():
+    results = Results.of(each for each in with_similarities() if (each.target, each.layer) != ("zh", 0))
+    (panel,) = panels(results)
+    assert ["zh" in each["similarities"] for each in panel["layers"]] == [False, False, True]  # mean, 0, 1
+    assert panel["gaps"]["zh"] == 30.0
+
+
+@pytest.mark.parametrize("depth", [12, None])
+def test_sets_of_one_size_are_known_as_such_without_the_depth(depth):
+    made = overview(made_up({"1-2": 20.0, "11-12": 1.0, "1-12": 60.0}, depth=depth))
+    assert [change["size"] for change in made["profile"]] == [2, 2, 12]

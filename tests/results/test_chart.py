@@ -1,5 +1,6 @@
 """What charts are drawn of: means and bands over pairs, differences, and the names of rows."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -99,3 +100,21 @@ def test_records_that_no_chart_shows_are_not_called_absent():
 def test_a_state_names_its_encoder_where_there_are_several():
     assert State("", "pretrained").name == "pretrained"
     assert State("e5", "pretrained").name == "e5: pretrained"
+
+
+def texts(chart):
+    vl_convert = pytest.importorskip("vl_convert")
+    return re.findall(r">([^<>]+)</text>", vl_convert.vegalite_to_svg(chart.to_json()))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 12])
+def test_layers_on_an_axis_are_whole_numbers_once_each(depth):
+    layers = [str(layer) for layer in range(depth + 1)]
+    shown = texts(similarity_chart(Results.of(similarity("en-fr", layer, 0.5) for layer in range(depth + 1))))
+    assert shown[: shown.index("layer (0: embeddings)")] == layers
+
+
+def test_a_similarity_below_0_stands_within_the_axes():
+    records = [similarity("en-fr", layer, value, "cka_debiased") for layer, value in enumerate((0.3, -0.12))]
+    numbers = [text for text in texts(similarity_chart(Results.of(records), measure="cka_debiased")) if "." in text]
+    assert min(float(number.replace("−", "-")) for number in numbers) <= -0.1

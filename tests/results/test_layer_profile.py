@@ -222,3 +222,20 @@ def test_numbers_stand_apart_where_bars_make_the_axis_long():
     (column, *_) = only_profile(records(), source="en").columns
     assert shifts() == [0, 0]
     assert shifts(intervals={(SAME, column): (-200.0, 200.0)}) == [6, -6]
+
+
+@pytest.mark.parametrize(
+    ("targets", "kinds"),
+    [
+        (("en", "fr", "de"), [SAME, ZERO_SHOT, TARGET]),
+        (("en", "fr"), [SAME, ZERO_SHOT]),
+        (("en",), [SAME]),
+        (("fr", "de"), [ZERO_SHOT, TARGET]),
+    ],
+)
+def test_the_legend_explains_what_is_drawn(targets, kinds):
+    import vl_convert
+
+    chart = profile_chart([only_profile(records(scores=dict.fromkeys(targets, 80.0)), source="en")])
+    texts = re.findall(r">([^<>]+)</text>", vl_convert.vegalite_to_svg(chart.to_json()))
+    assert [text for text in texts if text in (SAME, ZERO_SHOT, TARGET)] == kinds

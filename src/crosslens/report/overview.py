@@ -56,7 +56,8 @@ def gap_panels(correlated: Sequence[Correlated], block: Block) -> list[dict[str,
         result = each.correlation
         gaps = {language: each.gaps[language] for language in result.languages}
         name = ", ".join(filter(None, (task_name(each.task), each.source, each.variant, each.state)))
-        panel = panels.setdefault(each.variant, {"name": name, "gaps": gaps, "layers": []})
+        panel = panels.setdefault(each.variant, {"name": name, "gaps": {}, "layers": []})
+        panel["gaps"] |= gaps  # a language may lack a layer, and so the mean over layers
         value, low, high = (plain(number, decimals=2) for number in (result.value, result.low, result.high))
         known = [] if each.undefined else [f"ρ {value}, 95 % CI {low} to {high}", f"{len(result.languages)} languages"]
         coefficient = ", ".join([*known, *each.caveats])
@@ -86,7 +87,7 @@ def _overview(effect: Effect, names: Mapping[Key, str], correlated: Correlated |
         "profile": [
             {
                 "layers": change.label,
-                "size": len(change.layers),
+                "size": change.size,
                 "same": _estimate(change.same),
                 "cross": _estimate(change.cross),
                 "targets": {names.get(row, row[1]): value for row, value in change.by_target.items()},

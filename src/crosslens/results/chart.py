@@ -143,7 +143,7 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> Chart:
     numbers = sorted({row["pairs"] for row in rows})
     over = "1 pair" if numbers == [1] else f"mean over {' to '.join(map(str, numbers[:1] + numbers[1:][-1:]))} pairs"
     style = similarity_style(list(dict.fromkeys(row["encoder"] for row in rows)))
-    y = alt.Y("value:Q", title=f"{metric_name(measure)}, {over}", scale=alt.Scale(domainMin=0))
+    y = alt.Y("value:Q", title=f"{metric_name(measure)}, {over}", scale=alt.Scale(zero=True))
     base = alt.Chart(inline_data(rows)).encode(layer_axis())
     lines, points = similarity_curves(base, y, style, size=30, tooltip=("low", "high", "pairs"))
     band = base.mark_area(opacity=0.13).encode(alt.Y("low:Q"), alt.Y2("high:Q"), style.colour)
@@ -484,7 +484,8 @@ def short_label(column: Column) -> str:
 
 def layer_axis() -> Any:
     """Layers from left to right."""
-    return alt.X("layer:Q", title="layer (0: embeddings)", axis=alt.Axis(tickMinStep=1, format="d"))
+    whole = "datum.value % 1 ? '' : datum.label"  # few layers have a tick between two, whatever its least step
+    return alt.X("layer:Q", title="layer (0: embeddings)", axis=alt.Axis(tickMinStep=1, format="d", labelExpr=whole))
 
 
 def styled(

@@ -169,20 +169,25 @@ def profile_chart(profiles: Sequence[LayerProfile], *, ink: Ink = LIGHT) -> Char
         ink: `LIGHT` or `DARK`.
     """
     legend = alt.Legend(title=None, orient="bottom", labelColor=ink.muted, columns=1 if len(profiles) == 1 else 3)
-    panels = [_panel(profile, ink, legend) for profile in profiles]
+    drawn = {point["of"] for profile in profiles for point in profile.points()}
+    kinds = [kind for kind in (SAME, ZERO_SHOT, TARGET) if kind in drawn]
+    panels = [_panel(profile, ink, legend, kinds) for profile in profiles]
     chart = alt.concat(*panels, columns=2, align="all", spacing=24)
     axis = {"labelColor": ink.muted, "titleColor": ink.muted, "gridColor": ink.grid}
     title = {"color": ink.text, "subtitleColor": ink.muted, "anchor": "start", "fontWeight": "bold"}
     return styled(chart, axis=axis, title=title | {"subtitleFontSize": 11}, background=ink.paper)
 
 
-def _panel(profile: LayerProfile, ink: Ink, legend: Any) -> Chart:
+def _panel(profile: LayerProfile, ink: Ink, legend: Any, kinds: Sequence[str]) -> Chart:
+    """One profile, with the legend of all: the kinds of points that some of them have."""
     rows = profile.points()
     layers = [_label(column) for column in profile.columns]
     colours = {SAME: ink.same, ZERO_SHOT: ink.zero_shot, TARGET: ink.target}
-    colour = alt.Color("of:N", scale=alt.Scale(domain=[*colours], range=[*colours.values()]), legend=legend)
-    filled = [ink.paper, ink.zero_shot, ink.target]
-    fill = alt.Fill("of:N", scale=alt.Scale(domain=[*colours], range=filled), legend=legend)
+    filled = colours | {SAME: ink.paper}
+    colour, fill = (
+        channel("of:N", scale=alt.Scale(domain=kinds, range=[inks[kind] for kind in kinds]), legend=legend)
+        for channel, inks in ((alt.Color, colours), (alt.Fill, filled))
+    )
     x = alt.X(
         "layers:N",
         sort=layers,

@@ -33,3 +33,12 @@ def test_a_model_of_joined_corpora_does_not_stand_in_place_of_one_of_the_languag
     assert titles(chart) == ["POS tagging, accuracy, in-language", "POS tagging, accuracy, source en+wo"]
     alone, joined = ({row["value"] for row in rows} for rows in chart.to_dict()["datasets"].values())
     assert (alone, joined) == ({80.0, 75.0}, {90.0, 85.0})
+
+
+def test_the_mean_of_one_language_does_not_stand_in_place_of_that_of_another():
+    """Each of two languages has two corpora."""
+    first = in_language(wo=80.0, ug=90.0)
+    chart = layers_by_target(first + first.with_columns(corpus="another"))
+    assert titles(chart) == ["POS tagging, accuracy, source wo", "POS tagging, accuracy, source ug"]
+    for value, rows in zip((80.0, 90.0), chart.to_dict()["datasets"].values(), strict=True):
+        assert {row["value"] for row in rows if "mean" in row["row"]} == {value, value - 5.0}

@@ -148,3 +148,23 @@ def test_each_figure_is_made_of_the_records_that_fill_it():
         "similarity-by-language",
     }
     assert layer_figures(Results.of(PLAIN)) == {}
+
+
+def test_the_legend_explains_the_lines_that_are_drawn():
+    for lines, kinds in (([MEASUREMENT, BASELINE], [MEASURED, "untrained"]), ([MEASUREMENT], [MEASURED])):
+        (panel,) = curves(lines, title="").to_dict()["concat"]
+        assert panel["encoding"]["strokeDash"]["scale"]["domain"] == kinds
+
+
+def test_what_has_no_layer_has_no_panel():
+    static = Line("en–de", "a.vec", {None: Cell({None: 95.0})})
+    (panel,) = panels(curves([MEASUREMENT, static], title=""))
+    assert (panel["title"], panel["y"]["scale"]["domain"]) == ("en–fr", [0, 90.0])
+    with pytest.raises(RequestError, match="no value of a layer"):
+        curves([static], title="")
+
+
+def test_a_similarity_below_0_stands_within_the_panels():
+    lines = similarity_lines(Results.of([similarity("cka", 0.3), similarity("cka", -0.1, layer=1)]), "cka")
+    (panel,) = panels(similarity_by_language(lines))
+    assert panel["y"]["scale"]["domain"] == [-0.1, 0.3]

@@ -75,3 +75,12 @@ def test_lines_join_sets_of_one_size_and_sets_that_grow(addresses, joined):
     (panel,) = panels(results).values()
     assert panel["labels"] == list(addresses)
     assert panel["joined"] == joined
+
+
+def test_charts_of_models_trained_on_translated_data_show_with_their_own_scores():
+    original = Results.of(frozen({"0": 1.0})).with_columns(train="ud/fi")
+    translated = Results.of(frozen({"0": 9.0})).with_columns(train="ud/fi@en", translated_from="fi")
+    results = original + translated
+    blocks = score_blocks(results)
+    shown = {(title, blocks[place].kind) for title, *places in panels(results) for place in places}
+    assert shown == {("frozen", ""), ("frozen, translated from fi", "translated from fi")}

@@ -227,11 +227,12 @@ def _title(block: Block, blocks: Sequence[Block], *, rows_name_source: bool = Fa
     """``POS tagging, accuracy, source en``; with the encoder where there are several.
 
     Args:
-        rows_name_source: whether ``in-language`` says enough of a model that was tested on its only language.
+        rows_name_source: whether ``in-language`` says enough of a model that was tested on one corpus of its only
+            language: of several there is a mean, whose row names no language.
     """
     several = len({each.encoder for each in blocks}) > 1
-    targets = set(block.results.records["target"].to_pylist())
-    in_language = rows_name_source and targets == {block.source} != {None}
+    targets = [target for target, *_ in score_cells(block.results).rows]
+    in_language = rows_name_source and targets == [block.source] != [None]
     trained = ", ".join(filter(None, ("in-language", block.kind))) if in_language else f"source {block.source_label}"
     title = f"{block.task}, {block.metric}, {trained}"
     return as_printed(title) + (f", {block.encoder}" if several else "")

@@ -29,6 +29,9 @@ from crosslens.tasks.titles import metric_name
 MEASURED = "measured"
 """Legend entry of measurements, as opposed to baselines."""
 
+DASHES = [[1, 0], [6, 3], [2, 2], [1, 4], [8, 2, 2, 2]]
+"""Line styles of measurements and of each baseline, in their order."""
+
 ACROSS = 6
 """Panels beside one another, at most."""
 
@@ -62,13 +65,21 @@ def layer_figures(results: Results) -> dict[str, Chart]:
 
 
 def curves(lines: Sequence[Line], *, title: str) -> Chart:
-    """A panel for each group, a colour for each encoder, a line style for each baseline."""
-    order = [MEASURED, *ORDER[1:]]
+    """A panel for each group, a colour for each encoder, a line style for each baseline.
+
+    Raises:
+        RequestError: when none of the lines has a layer, as of static word vectors.
+    """
+    lines = [line for line in lines if any(layer is not None for layer in line.by_layer)]
+    if not lines:
+        raise RequestError("these results have no value of a layer")
+    styles = dict(zip([MEASURED, *ORDER[1:]], DASHES, strict=True))
+    order = [name for name in styles if name in {line.baseline or MEASURED for line in lines}]
     highest = max(cell.mean or 0.0 for line in lines for cell in line.by_layer.values())
     dash = alt.StrokeDash(
         "baseline:N",
         sort=order,
-        scale=alt.Scale(domain=order, range=[[1, 0], [6, 3], [2, 2], [1, 4], [8, 2, 2, 2]]),
+        scale=alt.Scale(domain=order, range=[styles[name] for name in order]),
         title=None,
         legend=alt.Legend(orient="bottom", direction="horizontal", **LONG),
     )
@@ -173,7 +184,8 @@ def similarity_by_language(lines: Sequence[Line]) -> Chart:
         list(dict.fromkeys(row["encoder"] for row in points)), orient="bottom", direction="vertical", columns=2
     )
     across = math.ceil(len(rows) / math.ceil(len(rows) / ACROSS))
-    scale = alt.Scale(domain=[0, max(row["value"] for row in points)])
+    values = [0.0, *(row["value"] for row in points)]
+    scale = alt.Scale(domain=[min(values), max(values)])
     panels = []
     for pair, panel in rows.items():
         y = alt.Y("value:Q", title=None, scale=scale, axis=alt.Axis(tickCount=5))

@@ -73,6 +73,7 @@ class Change:
         same: Change in the same-language score, in points.
         cross: Change in the zero-shot score, in points.
         by_target: Change in the score of each target corpus (language, corpus, partner), in points.
+        size: Number of re-initialised layers, as far as it is known.
     """
 
     label: str
@@ -80,6 +81,7 @@ class Change:
     same: Estimate
     cross: Estimate
     by_target: Mapping[Key, float] = field(default_factory=dict)
+    size: int = 0
 
     @property
     def hurts(self) -> bool:
@@ -251,7 +253,7 @@ def _effect(
         if differences:
             by_row = {row: table.get(row, column).minus(table.get(row, reference)).mean for row in cross}
             by_target = {row: mean for row, mean in by_row.items() if mean is not None}
-            changes.append(Change(label, layers, *differences, by_target))
+            changes.append(Change(label, layers, *differences, by_target, len(layers) or column.order[1]))
     return Effect(
         task=block.task,
         metric=block.metric,

@@ -54,7 +54,8 @@ def treatment_profiles(results: Results, blocks: Sequence[Block]) -> list[Sectio
 
 def _is_table_of(block: Block, compared: Comparison) -> bool:
     same = (block.task, block.source, block.encoder) == (compared.task, compared.source, compared.encoder)
-    return same and compared.split in block.results.columns.coded("split").values
+    kinds = (each.columns.together("split", "translated_from").values for each in (block.results, compared.records))
+    return same and next(kinds) == next(kinds)
 
 
 def _panel(effect: TreatmentEffect, compared: Comparison, tables: Sequence[int]) -> dict[str, Any]:
