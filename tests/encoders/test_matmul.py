@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from crosslens.encoders import matmul
 from crosslens.encoders.matmul import computed_in, inference, linear, slowness
+from crosslens.encoders.models.int8_weight import Int8Weight
 
 
 @pytest.fixture(autouse=True)
@@ -155,6 +156,17 @@ def test_inference_keeps_only_what_stays():
         linear(states, kept := nn.Parameter(weight))
         assert list(matmul._reordered_weights.get()) == [id(kept)] * matmul.has_onednn()
     assert matmul._reordered_weights.get() is None
+
+
+@pytest.mark.skipif(not matmul.HAS_MKL_AND_ONEDNN, reason="needs oneDNN beside MKL")
+def test_a_weight_in_eight_bits_is_not_kept_as_float32(monkeypatch):
+    monkeypatch.setattr(matmul, "has_onednn", lambda: True)
+    states, weight, _, _ = _case((300, 96), 80)
+    held = nn.Parameter(Int8Weight.rounded(weight), requires_grad=False)
+    with inference():
+        found = linear(states, held)
+        assert not matmul._reordered_weights.get()
+        torch.testing.assert_close(found, functional.linear(states, held.dense()))
 
 
 def test_the_same_bits_twice():

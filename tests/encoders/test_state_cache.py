@@ -234,9 +234,9 @@ def test_a_network_on_one_layer_has_no_other_computed_or_kept(encoder, toy, monk
     real = module.np.memmap
     monkeypatch.setattr(module.np, "memmap", lambda *args, shape: sizes.append(shape) or real(*args, shape=shape))
     states = StateCache(tower)
+    tower.readout.train()  # as it is made, with dropout
     assert states.keep(windows)
     assert sizes == [(sum(map(len, windows)), tower.width)]
-    tower.readout.eval()
     with torch.inference_mode():
         there = batch.mask.bool()
         torch.testing.assert_close(states(batch)[there], expected[there], atol=1e-5, rtol=1e-5)

@@ -117,6 +117,15 @@ def test_a_head_alone_is_fitted_to_a_frozen_encoder(tiny_bert, tmp_path):
     assert again["fresh_head"] == []
 
 
+def test_a_final_normalisation_is_frozen_with_all_layers(tmp_path):
+    fresh("modernbert", 0, word_piece()).save_pretrained(tmp_path / "in")
+    word_piece().save_pretrained(tmp_path / "in")
+    for layers, same in (("0-3", True), ("0-2", False)):
+        settings = SMALL.model_copy(update={"freeze": layers, "epochs": 1})
+        adapt(tmp_path / "in", {"fr": text()}, tmp_path / layers, settings=settings, device="cpu")
+        assert (load_encoder(tmp_path / layers).digest == load_encoder(tmp_path / "in").digest) is same
+
+
 def test_the_best_pass_is_kept(masked_bert, tmp_path):
     seen = []
     settings = SMALL.model_copy(update={"epochs": 8, "learning_rate": 0.05})

@@ -173,9 +173,12 @@ def _product(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | No
 
 
 def _onednn_layout(weight: torch.Tensor) -> torch.Tensor:
-    """Return a parameter in oneDNN's layout from the cache; intermediate results are returned as they are."""
+    """Return a parameter in oneDNN's layout from the cache; intermediate results are returned as they are.
+
+    So are parameters of other classes: a weight in eight bits would stay in the cache as float32.
+    """
     cache = _reordered_weights.get()
-    if cache is None or not isinstance(weight, nn.Parameter) or weight.is_inference():
+    if cache is None or type(weight) is not nn.Parameter or weight.is_inference():
         return weight
     if id(weight) not in cache or cache[id(weight)][1] != weight._version:
         layout = torch.ops.mkldnn._reorder_linear_weight(weight)

@@ -48,7 +48,7 @@ class StateCache:
         if not self._depth or not windows or not separate_layers(self.encoder):
             return False
         padding, device = self.encoder.padding, self.encoder.device
-        self.encoder.model.eval()
+        self.encoder.trained.eval()  # with the readout, whose dropout would make every comparison fail
         if not self._matches_full_computation(make_batch(windows[:2], padding=padding, device=device)):
             return False
         sizes = np.asarray([len(window) for window in windows])

@@ -24,6 +24,7 @@ from crosslens.encoders.coverage import measure_coverage
 from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.interventions.precision import InPrecision
+from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers
 from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.files import new_folder, refuse_existing
@@ -238,8 +239,9 @@ def _split(corpus: Corpus, settings: Adaptation) -> tuple[list[str], list[str]]:
 
 
 def _freeze(model: Any, encoder: Encoder, layers: str) -> None:
-    """Freeze layers, including weights tied to frozen embeddings."""
+    """Freeze layers, including weights tied to frozen embeddings; with all of them, a final normalisation too."""
     names = {name for change in freeze(encoder, layers).changes for name in change.tensors}
+    everything = len(parse_layers(layers, encoder.depth)) == encoder.depth + 1
     for name, parameter in model.base_model.named_parameters():
-        if name in names:
+        if everything or name in names:
             parameter.requires_grad_(False)

@@ -75,9 +75,11 @@ def parameter_groups(module: nn.Module, *, learning_rate: float, weight_decay: f
     in the training text.
     """
     tables = {id(p) for m in module.modules() if isinstance(m, nn.Embedding) for p in m.parameters(recurse=False)}
-    trainable = [p for p in module.parameters() if p.requires_grad]
-    decaying = [p for p in trainable if p.ndim > 1 and id(p) not in tables]
-    others = [p for p in trainable if p.ndim <= 1 or id(p) in tables]
+    trainable = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
+    # XLNet has biases of two dimensions, one for each head.
+    fixed = {id(p) for name, p in trainable if p.ndim <= 1 or id(p) in tables or name.endswith("_bias")}
+    decaying = [p for _, p in trainable if id(p) not in fixed]
+    others = [p for _, p in trainable if id(p) in fixed]
     groups = [(decaying, weight_decay), (others, 0.0)]
     return [{"params": ps, "peak": learning_rate, "weight_decay": decay} for ps, decay in groups if ps]
 

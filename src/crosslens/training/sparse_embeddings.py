@@ -16,8 +16,9 @@ from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import EncodedCorpus
 
 LOW_IDS = 1000
-"""Highest padding id that stays unchanged. The table is not restricted if the padding id is higher, if there is another
-table over the vocabulary, or if the encoder computes with the ids themselves."""
+"""Highest padding id that stays unchanged, of the tokenizer and of the table, which may differ. The table is not
+restricted if one is higher, if there is another table over the vocabulary, or if the encoder computes with the ids
+themselves."""
 
 
 @contextmanager
@@ -34,8 +35,9 @@ def restrict_embeddings(encoder: Encoder, *readings: EncodedCorpus) -> Iterator[
     table = encoder.model.get_input_embeddings()
     full_weight = table.get_parameter("weight")
     used = np.concatenate([window.ids for reading in readings for window in reading.windows])
-    rows = np.union1d(used, np.arange(encoder.padding + 1))
-    fixed = encoder.family.reads_numbers or encoder.padding > LOW_IDS or not _is_only_table(encoder.model, full_weight)
+    padding = max(encoder.padding, getattr(table, "padding_idx", None) or 0)  # the table trains no such row
+    rows = np.union1d(used, np.arange(padding + 1))
+    fixed = encoder.family.reads_numbers or padding > LOW_IDS or not _is_only_table(encoder.model, full_weight)
     if fixed or 2 * len(rows) > len(full_weight):
         yield readings
         return
