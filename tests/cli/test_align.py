@@ -57,6 +57,20 @@ def test_words_by_text_by_table_and_by_static_vectors(run, files, tiny_bert, tmp
     assert run(*words(files, tiny_bert), "--out", tmp_path / "t")[0] in (0, 2)  # its table may lack the words
 
 
+def test_one_table_for_both_languages_is_pointed_out(run, files, tmp_path):
+    """Whatever the encoder learnt: every word is nearest to itself."""
+    both = [line.split()[0] for name in ("en.vec", "fr.vec") for line in (files / name).read_text("utf-8").split("\n")]
+    rows = [" ".join([word, *(str(int(word == other)) for other in both)]) for word in both]
+    (tmp_path / "joint.vec").write_text("\n".join(rows), "utf-8")
+    said = "precision@1 is the\nshare of words that are their own translation; name the other encoder or file"
+    status, _, err = run(*words(files, tmp_path / "joint.vec"), "--out", tmp_path / "joint")
+    assert (status, said in err) == (0, True), err
+    found = pd.read_csv(tmp_path / "joint" / "results.csv")
+    assert set(found[found["metric"] == "precision@1"]["value"]) == {0.0}
+    status, _, err = run(*words(files, files / "en.vec", "--against", files / "fr.vec"), "--out", tmp_path / "two")
+    assert (status, "one table" in err) == (0, False), err
+
+
 def test_a_text_for_static_vectors_is_refused(run, files):
     text = ("--text", f"en={files / 'en.txt'},fr={files / 'fr.txt'}", "--out", "out")
     status, _, err = run(*words(files, files / "en.vec", "--against", files / "fr.vec"), *text)

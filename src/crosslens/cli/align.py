@@ -169,6 +169,10 @@ def words(
             untrained=untrained,
             progress=bar,
         )
+    if left.words == right.words and (left.vectors == right.vectors).all():
+        say("one table of vectors for both languages: the nearest word of every word is itself, so precision@1 is the")
+        remedy = "name the other encoder or file with --against" if static else "use --text, or --against"
+        say(f"share of words that are their own translation; {remedy}")
     tags = results.tags()[0]
     _finish(
         results,
