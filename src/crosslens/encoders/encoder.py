@@ -26,6 +26,7 @@ from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.reading import Reading
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.matmul import computed_in
+from crosslens.encoders.models.language_specific import subword_tables
 from crosslens.encoders.options import LastLayer, Precision
 from crosslens.encoders.readouts.readout import Readout
 from crosslens.errors import EncoderError, RequestError
@@ -317,7 +318,7 @@ class Encoder:
     @cached_property
     def body_digest(self) -> str:
         """sha256 of the parameters without the subword embeddings, so that trimming the vocabulary keeps it."""
-        subwords = {id(parameter) for parameter in self.model.get_input_embeddings().parameters()}
+        subwords = {id(parameter) for table in subword_tables(self.model) for parameter in table.parameters()}
         parameters = ((name, p) for name, p in self.model.named_parameters() if id(p) not in subwords)
         return digest_chunks(_bytes_of(parameters))
 

@@ -130,7 +130,8 @@ class Pretraining(Strict):
         validation: validation on held-out text; None: none.
         objective: ``masked``: an encoder (BERT) predicts masked subwords; ``causal``: a decoder (Llama) predicts the
             next subword, and `masking` is not used.
-        exponent: exponent of language sampling: 1 samples by corpus size, 0 uniformly.
+        exponent: with ``streams``, exponent of language sampling: 1 samples by corpus size, 0 uniformly. With
+            ``lines``, every line is read once in each pass, whatever its language.
         vocabulary: settings of the subword vocabulary.
         shape: size of the encoder.
         steps: number of optimiser steps.

@@ -1,5 +1,7 @@
 """An encoder with parts of its own for each language reads each as a plain one with that language's parts would."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,8 @@ from crosslens.alignment.vectors import table_vectors
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
+from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.freeze import freeze
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.encoders.models.language_specific import (
@@ -16,6 +20,7 @@ from crosslens.encoders.models.language_specific import (
     RoutedBertForMaskedLM,
     RoutedBertModel,
     language_parts,
+    subword_tables,
 )
 from crosslens.encoders.reinit import random_init
 from crosslens.encoders.represent import represent
@@ -29,7 +34,7 @@ from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe
-from toys import SENTENCES
+from toys import SENTENCES, word_piece
 
 SHAPE = {
     "hidden_size": 16,
@@ -70,6 +75,20 @@ def test_every_part_is_drawn_and_each_languages_for_itself():
         if ".parts.en." in name and p.ndim > 1 and p.shape == drawn[name.replace(".en.", ".fr.")].shape:
             assert not torch.equal(p, drawn[name.replace(".en.", ".fr.")])
     assert {id(p) for p in language_parts(model)} == {id(p) for name, p in drawn.items() if ".parts." in name}
+
+
+def test_the_digest_of_the_body_is_the_same_whichever_language_was_read_last():
+    """It leaves out the subwords of every language."""
+    model, digests = routed((0, 2)), set()
+    encoder = Encoder(model, word_piece(), FAMILIES["routed-bert"], "routed")
+    for language in ("en", "fr"):
+        model.set_language(language)
+        digests.add(replace(encoder).body_digest)
+        with torch.no_grad():
+            model.get_input_embeddings().weight.add_(1.0)
+        digests.add(replace(encoder).body_digest)
+    assert len(digests) == 1
+    assert [len(table.weight) for table in subword_tables(model)] == [12, 15]
 
 
 def test_a_language_without_parts_is_refused_in_one_sentence():

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn import functional
-from transformers import AutoConfig, AutoModel, BertConfig, BertModel
+from transformers import AutoConfig, AutoModel, BertConfig, BertModel, PreTrainedModel
 from transformers.modeling_outputs import MaskedLMOutput
 from transformers.models.bert.modeling_bert import (
     BertEmbeddings,
@@ -154,6 +154,14 @@ def language_parts(model: nn.Module) -> Iterator[nn.Parameter]:
     for module in model.modules():
         if isinstance(module, PerLanguage):
             yield from module.parameters()
+
+
+def subword_tables(model: PreTrainedModel) -> list[nn.Module]:
+    """The subword embeddings of a model: one table, or that of each language, whichever is the current one."""
+    embeddings = getattr(model, "embeddings", None)
+    if isinstance(embeddings, PerLanguage):
+        return [part.get_submodule("word_embeddings") for part in embeddings.parts.values()]
+    return [model.get_input_embeddings()]
 
 
 AutoConfig.register(RoutedBertConfig.model_type, RoutedBertConfig)
