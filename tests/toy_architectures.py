@@ -9,7 +9,9 @@ from transformers import CONFIG_MAPPING, AutoConfig, AutoModel
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
+from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import FAMILIES
+from toys import word_piece
 
 BERT = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 48}
 DECODER = {**BERT, "num_key_value_heads": 1, "head_dim": 16, "max_position_embeddings": 64}
@@ -71,6 +73,12 @@ def fresh(kind, seed, tokenizer, **settings):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return (loader.from_config if loader is AutoModel else loader)(config)
+
+
+def trained(kind):
+    """An encoder of a kind, in training mode."""
+    tokenizer = word_piece()
+    return Encoder(fresh(kind, 0, tokenizer).train(), tokenizer, FAMILIES[kind], kind)
 
 
 def bits(encoder):

@@ -147,7 +147,7 @@ def residual(values, z):
 def test_p_of_a_partial_correlation_is_of_all_orders_of_the_residuals(coefficient):
     """Residuals of ranks are no ranks: ranked again they would be other values.
 
-    In another order they hang on the confound anew, which is taken out again.
+    In another order they hang on the confound again, which is taken out again.
     """
     x, y, z = known(6, 11)
     ranked = stats.rankdata if coefficient == "spearman" else np.asarray

@@ -15,13 +15,14 @@ from crosslens.corpora.catalogue import load_text
 from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.formats.lines import normal
 from crosslens.data.formats.text import cut_words, is_word
+from crosslens.data.language_families import bare_language
 from crosslens.data.subwords import split_words
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.matmul import inference
 from crosslens.encoders.reinit import untrained_pair
-from crosslens.encoders.represent import read_layers
+from crosslens.encoders.represent import read_layers, read_words
 from crosslens.errors import DataError, RequestError
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _in(corpus: Corpus, language: str) -> Corpus:
     """A text as one of this language, which it may have with a script, such as sr-Latn; refuse that of another one."""
     if corpus.language is None:
         return replace(corpus, language=language)
-    if corpus.language.partition("-")[0] != language.partition("-")[0]:
+    if bare_language(corpus.language) != bare_language(language):
         raise RequestError(f"{corpus.name} is in {corpus.language}, but vectors of {language} words were requested")
     return corpus
 
@@ -232,19 +233,13 @@ def occurrences(encoder: Encoder, corpus: Corpus, wanted: Sequence[tuple[int, in
     """
     sentences, words = np.asarray(wanted, np.int64).reshape(-1, 2).T
     lengths = [len(sentence) for sentence in corpus.sentences]
-    # Unique numbers of the wanted words in the corpus, and the index of each wanted word among them.
+    # Indices of the wanted words in the corpus, each once, and the place of each wanted word among them.
     numbers, row_of = np.unique((np.cumsum(lengths) - lengths)[sentences] + words, return_inverse=True)
     vectors = np.zeros((encoder.depth + 1, len(numbers), encoder.width), np.float32)
-    encoder = encoder.for_language(corpus.language)
-    windows = read_windows(encoder, corpus).windows
-    firsts = np.cumsum([0, *lengths])
-    for _, batch, outputs in read_layers(encoder, corpus, windows):
-        owners = np.concatenate([firsts[w.sentence] + np.arange(w.first, w.last) for w in batch.windows])
-        chosen = np.isin(owners, numbers)
-        into = np.searchsorted(numbers, owners[chosen])
-        for layer, layer_states in enumerate(outputs):
-            picked = batch.word_states(layer_states)[torch.from_numpy(chosen).to(layer_states.device)]
-            vectors[layer, into] = picked.float().cpu().numpy()
+    for indices, states in read_words(encoder, corpus):
+        chosen = np.isin(indices, numbers)
+        picked = states[:, torch.from_numpy(chosen).to(states.device)]
+        vectors[:, np.searchsorted(numbers, indices[chosen])] = picked.cpu().numpy()
     return vectors[:, row_of]
 
 

@@ -159,19 +159,29 @@ def represent_words(
         DataError: for running text, which has no words.
         EncoderError: for NaN or infinite states.
     """
-    lengths = np.asarray([len(sentence) for sentence in corpus.sentences])
-    first = np.cumsum(lengths) - lengths
-    encoder = encoder.for_language(corpus.language)
+    lengths = [len(sentence) for sentence in corpus.sentences]
     states = np.empty((encoder.depth + 1, corpus.words, encoder.width), np.float32)
-    windows = read_windows(encoder, corpus).windows
-    for _, batch, outputs in read_layers(encoder, corpus, windows, last_layer=last_layer, progress=progress):
-        words = np.concatenate(
-            [first[window.sentence] + np.arange(window.first, window.last) for window in batch.windows]
-        )
-        word_states = torch.stack([batch.word_states(layer).float() for layer in outputs])
+    for words, word_states in read_words(encoder, corpus, last_layer=last_layer, progress=progress):
         states[:, words] = word_states.cpu().numpy()
     _require_numbers(encoder, corpus, states, np.repeat(np.arange(len(corpus)), lengths))
     return states
+
+
+def read_words(
+    encoder: Encoder, corpus: Corpus, *, last_layer: LastLayer = "raw", progress: Listener = None
+) -> Iterator[tuple[np.ndarray, torch.Tensor]]:
+    """Compute the states of a corpus's words at every layer, batch by batch; iterate inside `inference`.
+
+    Yields:
+        The indices of the words in the corpus, ``(words,)``; their states ``(layers + 1, words, width)`` float32, each
+        that of the word's labelled subword.
+    """
+    encoder = encoder.for_language(corpus.language)
+    firsts = np.cumsum([0, *map(len, corpus.sentences)])
+    windows = read_windows(encoder, corpus).windows
+    for _, batch, outputs in read_layers(encoder, corpus, windows, last_layer=last_layer, progress=progress):
+        words = [firsts[window.sentence] + np.arange(window.first, window.last) for window in batch.windows]
+        yield np.concatenate(words), torch.stack([batch.word_states(layer).float() for layer in outputs])
 
 
 def read_layers(

@@ -160,8 +160,8 @@ def finetune(
     encoded = read_for(model, train)
     encoded_dev = [read_for(model, dev)] if dev else []
     with restrict_embeddings(encoder, encoded, *encoded_dev) as (restricted, *restricted_dev):
-        longest = max(map(len, restricted.windows), default=0)
-        if (warning := memory_warning(model.computing_encoder, recipe, length=longest)) is not None:
+        warning = memory_warning(model.computing_encoder, recipe, restricted.windows, processes=processes().size)
+        if warning is not None:
             listening(progress).say(warning)
         epochs = Epochs(
             model,

@@ -11,28 +11,19 @@ import pytest
 import torch
 from torch import nn
 
-from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.freeze import freeze
-from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.models.adapters import add_lora, begin_update, copy_to_train
 from crosslens.encoders.models.held_weights import hold_in_bfloat16
 from crosslens.encoders.models.lora import Lora
 from crosslens.encoders.models.quantize import Quantize
 from crosslens.training.memory import estimate as memory
-from crosslens.training.memory.estimate import GIB, free_memory, memory_warning, training_memory
+from crosslens.training.memory.estimate import training_memory
 from crosslens.training.recipe import Recipe
-from toy_architectures import SETTINGS, fresh
-from toy_trainings import RECIPE, run
-from toys import word_piece
+from toy_architectures import SETTINGS, trained
+from toy_trainings import RECIPE
 
 KINDS = sorted(set(SETTINGS) - {"xlm", "bilstm"})
 ROWS, LENGTH = 4, 40
-
-
-def trained(kind):
-    tokenizer = word_piece()
-    return Encoder(fresh(kind, 0, tokenizer).train(), tokenizer, FAMILIES[kind], kind)
 
 
 def is_linear(module):
@@ -158,7 +149,7 @@ def test_the_rough_count_spares_no_estimate_that_would_warn(kind):
     """Where free memory is just short of what the training needs beside its weights."""
     encoder, recipe = trained(kind), Recipe(batch=16)
     estimate = training_memory(encoder, recipe, length=LENGTH)
-    assert memory._roughly(encoder, recipe, LENGTH) >= memory.SMALL * (estimate.peak - estimate.weights)
+    assert memory._roughly(encoder, 16, LENGTH) >= memory.SMALL * (estimate.peak - estimate.weights)
 
 
 def test_with_checkpointing_the_states_of_each_layer_and_all_of_a_single_layer_are_kept():
@@ -184,57 +175,6 @@ def test_dropout_keeps_what_it_left_out():
 
 def test_an_architecture_that_needs_numbers_has_no_estimate():
     assert training_memory(trained("xlm"), RECIPE, length=9) is None
-
-
-def test_a_warning_names_what_fits(monkeypatch):
-    encoder = trained("bert")
-    monkeypatch.setattr(memory, "_roughly", lambda *_: 10**15)
-    recipe = Recipe(batch=16)
-
-    def warned(free, recipe=recipe):
-        monkeypatch.setattr(memory, "free_memory", lambda _: free)
-        return memory_warning(encoder, recipe, length=60)
-
-    needs = training_memory(encoder, recipe, length=60).peak
-    loaded = sum(parameter.nbytes for parameter in encoder.trained.parameters())
-    assert warned(None) is warned(needs - loaded) is None
-    assert warned(needs // 2).endswith("use --set micro_batch=4")
-    assert "training needs about" in warned(needs - loaded - 1)
-    assert warned(10**5).endswith("use --set micro_batch=1 --set gradient_checkpointing=layers")
-    smallest = Recipe(batch=1, gradient_checkpointing="layers")
-    assert warned(10**5, smallest).endswith("(--lora 8 --quantize int8), or use a shorter window (--set window=30)")
-    encoder = dataclasses.replace(encoder, changes=(Change(Quantize(quantize="int8")),))
-    assert warned(10**5, smallest).endswith(": use a shorter window (--set window=30)")
-
-
-def test_a_training_warns_before_it_begins(encoder, toy, monkeypatch):
-    monkeypatch.setattr(memory, "free_memory", lambda _: 10**5)
-    lines = []
-    recipe = RECIPE.model_copy(update={"epochs": 1})
-    run(encoder, "pos", toy, recipe, progress=lambda update: lines.append(update.line))
-    assert any("training needs about" in line for line in lines)
-
-
-def test_small_trainings_need_no_estimate(monkeypatch):
-    monkeypatch.setattr(memory, "training_memory", None)  # would raise if it were called
-    monkeypatch.setattr(memory, "free_memory", lambda _: 8 * GIB)
-    assert memory_warning(trained("bert"), RECIPE, length=60) is None
-
-
-def test_free_memory_of_this_machine():
-    free = free_memory(torch.device("cpu"))
-    if Path("/proc/meminfo").exists():
-        assert 2**24 < free < 2**50
-    assert free_memory(torch.device("meta")) is None
-
-
-def test_pages_of_files_that_can_be_dropped_are_free_memory_of_a_container(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
-    (tmp_path / "memory.max").write_text("3000\n")
-    (tmp_path / "memory.current").write_text("2500\n")
-    assert free_memory(torch.device("cpu")) == 500
-    (tmp_path / "memory.stat").write_text("anon 900\ninactive_file 1200\nactive_file 300\n")
-    assert free_memory(torch.device("cpu")) == 1700
 
 
 PEAK = """

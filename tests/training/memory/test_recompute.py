@@ -5,22 +5,14 @@ import copy
 import pytest
 import torch
 
-from crosslens.encoders.encoder import Encoder
-from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.freeze import freeze
 from crosslens.errors import RequestError
 from crosslens.training.memory.recompute import recomputed
 from gradients import assert_same_gradients, assert_same_losses
-from toy_architectures import IDS, MASK, SETTINGS, fresh
+from toy_architectures import IDS, MASK, SETTINGS, trained
 from toy_trainings import RECIPE, watched
-from toys import word_piece
 
 KINDS = sorted(set(SETTINGS) - {"xlm", "bilstm"})
-
-
-def trained(kind):
-    tokenizer = word_piece()
-    return Encoder(fresh(kind, 0, tokenizer).train(), tokenizer, FAMILIES[kind], kind)
 
 
 def gradients(encoder):

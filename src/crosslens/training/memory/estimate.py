@@ -1,13 +1,14 @@
 """Memory of a training step, estimated before it begins from a forward pass on the ``meta`` device."""
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 from torch import nn
 
+from crosslens.data.windows import Window, by_sentence
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.models.int8_weight import Int8Weight
 from crosslens.encoders.models.quantize import Quantize
@@ -61,18 +62,19 @@ class TrainingMemory:
         return replace(self, activations=round(self.activations * share), working=round(self.working * share))
 
 
-def training_memory(encoder: Encoder, recipe: Recipe, *, length: int) -> TrainingMemory | None:
+def training_memory(encoder: Encoder, recipe: Recipe, *, length: int, rows: int | None = None) -> TrainingMemory | None:
     """Estimate the memory of a training step, without the task head.
 
     Args:
         encoder: encoder whose frozen parameters are set.
         length: subwords of each window.
+        rows: windows in a micro-batch; None: one for each of the sentences.
 
     Returns:
         The estimate; None for an architecture whose forward pass cannot run without numbers.
     """
     on_meta = replace(encoder, model=_on_meta(encoder.model), readout=_on_meta(encoder.readout))
-    rows = recipe.micro_batch or recipe.batch
+    rows = rows or _sentences_at_once(recipe)
     checkpointed = recipe.gradient_checkpointing == "layers"
     on_meta.trained.train(recipe.encoder_dropout != "off")
     try:
@@ -103,29 +105,45 @@ def training_memory(encoder: Encoder, recipe: Recipe, *, length: int) -> Trainin
     return TrainingMemory(weights, trained, 2 * trained, activations, 2 * largest, dense=made_dense, merged=merged)
 
 
-def memory_warning(encoder: Encoder, recipe: Recipe, *, length: int) -> str | None:
+def memory_warning(encoder: Encoder, recipe: Recipe, windows: Sequence[Window], *, processes: int = 1) -> str | None:
     """Return a warning if a training will probably run out of memory; None otherwise.
 
     Args:
-        length: subwords of the longest window.
+        windows: windows of the training data.
+        processes: number of processes that share a batch.
     """
     free = free_memory(encoder.device)
-    if free is None or _roughly(encoder, recipe, length) < SMALL * free:
+    sentences = _sentences_at_once(recipe, processes)
+    rows, length = _largest_micro_batch(windows, sentences)
+    if free is None or _roughly(encoder, rows, length) < SMALL * free:
         return None
-    estimate = training_memory(encoder, recipe, length=length)
+    estimate = training_memory(encoder, recipe, rows=rows, length=length)
     if estimate is None:
         return None
     there = free + _bytes(encoder.trained.parameters())  # the weights are loaded already
     if estimate.peak <= there:
         return None
     needs = f"training needs about {estimate.peak / GIB:.1f} GiB of memory; the device has {there / GIB:.1f}"
-    return f"{needs}: {_advice(encoder, estimate, recipe, there, length)}"
+    return f"{needs}: {_advice(encoder, estimate, recipe, there, sentences=sentences, length=length)}"
 
 
-def _advice(encoder: Encoder, estimate: TrainingMemory, recipe: Recipe, there: int, length: int) -> str:
-    rows = recipe.micro_batch or recipe.batch
-    sizes = [2**power for power in range(rows.bit_length()) if 2**power < rows]
-    fitting = [size for size in sizes if estimate.of_share(size / rows).peak <= there]
+def _sentences_at_once(recipe: Recipe, processes: int = 1) -> int:
+    """Sentences in a micro-batch of one process."""
+    share = -(-recipe.batch // processes)
+    return min(recipe.micro_batch or share, share)
+
+
+def _largest_micro_batch(windows: Sequence[Window], sentences: int) -> tuple[int, int]:
+    """Windows and their length in the largest micro-batch: batches group sentences by length, the longest ones too."""
+    longest = sorted(by_sentence(windows), key=lambda parts: sum(map(len, parts)))[-sentences:]
+    return sum(map(len, longest)), max((len(window) for parts in longest for window in parts), default=0)
+
+
+def _advice(
+    encoder: Encoder, estimate: TrainingMemory, recipe: Recipe, there: int, *, sentences: int, length: int
+) -> str:
+    sizes = [2**power for power in range(sentences.bit_length()) if 2**power < sentences]
+    fitting = [size for size in sizes if estimate.of_share(size / sentences).peak <= there]
     if fitting:
         return f"use --set micro_batch={max(fitting)}"
     if recipe.gradient_checkpointing == "off":
@@ -156,9 +174,9 @@ def free_memory(device: torch.device) -> int | None:
     return min(amounts, default=None)
 
 
-def _roughly(encoder: Encoder, recipe: Recipe, length: int) -> int:
+def _roughly(encoder: Encoder, rows: int, length: int) -> int:
     """Bytes beside the weights, generously."""
-    positions = (recipe.micro_batch or recipe.batch) * length
+    positions = rows * length
     heads = getattr(encoder.model.config, "num_attention_heads", None) or 1
     a_layer = ROUGH * encoder.width + 4 * heads * length
     return 3 * _bytes(encoder.trained.parameters()) + 4 * positions * encoder.depth * a_layer
