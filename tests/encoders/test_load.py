@@ -12,6 +12,7 @@ from transformers import AlbertConfig, AlbertModel, BertConfig, BertModel, Canin
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Text
+from crosslens.encoders.freeze import freeze
 from crosslens.encoders.inputs import read_texts
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.load import check_encoder, load_encoder, save_encoder
@@ -230,6 +231,8 @@ def test_saving_never_overwrites(encoder, tmp_path):
 def test_what_a_saved_encoder_would_not_have_is_not_saved(encoder, tmp_path):
     with pytest.raises(RequestError, match=r"how an encoder reads text \(precision=bfloat16\)"):
         save_encoder(InPrecision(precision="bfloat16").apply(encoder, seed=0), tmp_path / "saved")
+    with pytest.raises(RequestError, match=r"how an encoder will be trained \(frozen 0-2\)"):
+        save_encoder(freeze(encoder, "0-2"), tmp_path / "saved")
     with pytest.raises(RequestError, match="cannot save the readout"):
         save_encoder(as_features(encoder, seed=1), tmp_path / "saved")
     assert not (tmp_path / "saved").exists()

@@ -2,11 +2,13 @@
 
 import copy
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from crosslens.encoders.freeze import freeze
+from crosslens.training import epochs
 from toy_trainings import RECIPE, run, weights
 
 
@@ -29,6 +31,18 @@ def test_a_frozen_layer_above_trained_ones_does_not_drop_out_with_them(encoder, 
     frozen, without = (freeze(each, "4") for each in (encoder, without_dropout(encoder, ".3.")))
     assert same_training(toy, (frozen, trained), (without, whole))
     assert not same_training(toy, (frozen, trained), (frozen, whole))
+
+
+@pytest.mark.parametrize(("size", "mode", "noted"), [(2, "trained", True), (2, "off", False), (1, "trained", False)])
+def test_training_with_dropout_in_several_processes_says_that_one_would_train_other_weights(
+    encoder, toy, monkeypatch, size, mode, noted
+):
+    monkeypatch.setattr(epochs, "processes", lambda: SimpleNamespace(size=size, rank=0))
+    lines = []
+    recipe = RECIPE.model_copy(update={"encoder_dropout": mode, "epochs": 1})
+    run(encoder, "pos", toy, recipe, progress=lambda update: lines.append(update.line))
+    assert any(f"weights trained by {size} processes differ" in line for line in lines) == noted
+    assert lines
 
 
 def without_dropout(encoder, place=""):

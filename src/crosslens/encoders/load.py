@@ -26,6 +26,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.families import Family, find_family
 from crosslens.encoders.interventions.checkpoints import locate
+from crosslens.encoders.interventions.freeze import Freeze
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reading import Reading
 from crosslens.encoders.matmul import find_precision
@@ -33,6 +34,7 @@ from crosslens.encoders.models import bilstm as _bilstm  # noqa: F401  (register
 from crosslens.encoders.models.adapters import ADAPTER, adapted_encoder, with_adapter
 from crosslens.encoders.models.held_weights import hold_in_bfloat16, without_int8
 from crosslens.encoders.models.language_specific import RoutedBertModel
+from crosslens.encoders.models.lora import Lora
 from crosslens.encoders.models.quantize import Quantize
 from crosslens.encoders.options import Precision
 from crosslens.environment import offline
@@ -222,7 +224,8 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
 
     Raises:
         RequestError: if the folder already exists, or for an encoder with interventions on states, a `read_as` setting
-            or a readout, which a saved encoder would not have.
+            or a readout, or with frozen layers or a low-rank update for a training to come, which a saved encoder would
+            not have.
 
     Examples:
         >>> xl.save_encoder(xl.random_init(encoder, "1-2", seed=1), folder / "ablated")
@@ -235,6 +238,12 @@ def save_encoder(encoder: Encoder, folder: str | Path) -> None:
         raise RequestError(
             f"cannot save how an encoder reads text ({' '.join(settings)})",
             hint="save the encoder as it was loaded, and set it again after loading",
+        )
+    to_train = [part.label for part in encoder.condition.interventions if isinstance(part, Freeze | Lora)]
+    if to_train and not encoder.trained_since:
+        raise RequestError(
+            f"cannot save how an encoder will be trained ({' '.join(to_train)})",
+            hint="save the encoder without it, and set it again after loading",
         )
     if encoder.readout is not None:
         raise RequestError("cannot save the readout of an encoder", hint="fine-tune it, and use crosslens.save_model")
