@@ -10,9 +10,11 @@ import numpy as np
 import torch
 
 from crosslens.corpora.catalogue import CorpusLike, load_corpus, name_split
+from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
 from crosslens.digests import digest, stream_seed
 from crosslens.encoders.encoder import Encoder, require_encoder
+from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.matmul import slowness
 from crosslens.encoders.models.adapters import begin_update, copy_to_train, end_update
 from crosslens.encoders.models.language_specific import language_parts
@@ -29,6 +31,8 @@ from crosslens.training.model import TaskModel, model_digest
 from crosslens.training.predict import read_for
 from crosslens.training.recipe import DEFAULT, Recipe, default_recipe, find_recipe
 from crosslens.training.sparse_embeddings import restrict_embeddings
+
+Facts = dict[str, str | int | float]
 
 
 @torch.inference_mode(mode=False)  # also where the caller switched gradients off
@@ -98,34 +102,14 @@ def finetune(
         >>> classifier.labels
         ('bad', 'good')
     """
-    require_encoder(encoder)
-    encoder.condition.require_before_training()
-    if encoder.trained_since:
-        raise RequestError(
-            f"this encoder is part of a model fine-tuned for {encoder.task}, whose run id a second training would have",
-            hint="save the model, and fine-tune the encoder that crosslens.load_encoder reads from its folder",
-        )
-    if isinstance(recipe, str):
-        recipe = find_recipe(recipe, task)
-    elif isinstance(recipe, Mapping):
-        recipe = find_recipe(DEFAULT, task, recipe)
-    recipe = recipe or default_recipe(find_task(task) if isinstance(task, str) else task)
-    task = find_task(task, recipe.task) if isinstance(task, str) else task
-    if dev is None and recipe.needs_dev and isinstance(train, str):
-        dev = name_split(train, "dev")
-    if dev is None and recipe.needs_dev:
-        what = "selects the best epoch" if recipe.select == "best" else "lowers the learning rate"
-        raise RequestError(
-            f"the recipe {what} by dev scores, but there is no dev data",
-            hint="give dev data, or set select=last schedule=linear",
-        )
-    full_corpus = load_corpus(train, split="train", format=task.format)
-    train = full_corpus.limited(recipe.limit)
-    dev = load_corpus(dev, split="dev", format=task.format) if dev is not None else None
+    encoder = _require_trainable(encoder)
+    task, recipe = _settings(task, recipe)
+    whole, dev = _corpora(train, dev, task=task, recipe=recipe)
+    train = whole.limited(recipe.limit)
     for corpus in (train, dev):
         if corpus is not None:
             if not any(corpus.lengths):
-                raise DataError(f"{corpus.name} has no words to train on")
+                raise DataError(f"{corpus.name} has no words")
             task.check(corpus)
 
     started = time.perf_counter()
@@ -135,10 +119,95 @@ def finetune(
         seed=seed,
         task=task,
         recipe=recipe,
-        train=full_corpus.digest,
+        train=whole.digest,
         dev=dev.digest if dev else None,
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
     )
+    model = _untrained_model(encoder, task, recipe, train, seed=seed)
+    encoder = model.encoder
+    listener = listening(progress)
+    if (warning := slowness(model.computing_encoder.precision, encoder.device)) is not None:
+        listener.say(warning)
+
+    # Parameters frozen by the caller are not part of the run's identity, but the state file must match them.
+    trained = [name for name, parameter in encoder.trained.named_parameters() if parameter.requires_grad]
+    encoded = read_for(model, train)
+    encoded_dev = [read_for(model, dev)] if dev else []
+    with restrict_embeddings(encoder, encoded, *encoded_dev) as (restricted, *restricted_dev):
+        warning = memory_warning(model.computing_encoder, recipe, restricted.windows, processes=processes().size)
+        if warning is not None:
+            listener.say(warning)
+        epochs = Epochs(
+            model,
+            train,
+            restricted,
+            DevData.of(task, recipe, dev, restricted_dev[0]) if dev is not None else None,
+            identity=digest([identity, trained]),
+            state=Path(state) if state is not None else None,
+            save_every=save_every,
+            progress=listener,
+            stepped=stepped,
+            validated=validated,
+        )
+        epochs.run()
+    end_update(encoder)
+    encoder.trained.eval()
+    model.head.eval()
+    facts = {
+        "run": run_id(identity),
+        "weights": model_digest(encoder, model.head),
+        "encoder_digest": encoder.loaded_digest,
+        **_corpus_facts(whole, train, encoded),
+        "steps": epochs.loop.step,
+        "last_loss": epochs.loop.losses[-1],
+        "seconds": round(epochs.seconds_before + time.perf_counter() - started, 2),
+        "halved_batches": int(epochs.loop.halved),
+        "processes": processes().size,
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        "semantics": identity["semantics"],
+        "selection": recipe.selection(train=train, dev=dev),
+        **(_dev_facts(dev, epochs.dev_scores, recipe) if dev is not None else {}),
+    }
+    return dataclasses.replace(model, facts=facts)
+
+
+def _require_trainable(encoder: Encoder) -> Encoder:
+    require_encoder(encoder).condition.require_before_training()
+    if encoder.trained_since:
+        raise RequestError(
+            f"this encoder is part of a model fine-tuned for {encoder.task}, whose run id a second training would have",
+            hint="save the model, and fine-tune the encoder that crosslens.load_encoder reads from its folder",
+        )
+    return encoder
+
+
+def _settings(task: str | Task, recipe: Recipe | str | Mapping[str, Any] | None) -> tuple[Task, Recipe]:
+    """Find the recipe, and the task with the recipe's settings."""
+    if isinstance(recipe, str):
+        recipe = find_recipe(recipe, task)
+    elif isinstance(recipe, Mapping):
+        recipe = find_recipe(DEFAULT, task, recipe)
+    recipe = recipe or default_recipe(find_task(task) if isinstance(task, str) else task)
+    return find_task(task, recipe.task) if isinstance(task, str) else task, recipe
+
+
+def _corpora(train: CorpusLike, dev: CorpusLike | None, *, task: Task, recipe: Recipe) -> tuple[Corpus, Corpus | None]:
+    """Load the training and development data; a recipe that needs the latter has it beside training data by name."""
+    if dev is None and recipe.needs_dev:
+        if not isinstance(train, str):
+            what = "selects the best epoch" if recipe.select == "best" else "lowers the learning rate"
+            raise RequestError(
+                f"the recipe {what} by dev scores, but there is no dev data",
+                hint="give dev data, or set select=last schedule=linear",
+            )
+        dev = name_split(train, "dev")
+    loaded = load_corpus(train, split="train", format=task.format)
+    return loaded, load_corpus(dev, split="dev", format=task.format) if dev is not None else None
+
+
+def _untrained_model(encoder: Encoder, task: Task, recipe: Recipe, train: Corpus, *, seed: int) -> TaskModel:
+    """Copy the encoder, and add a new task head."""
     encoder = encoder.for_language(train.language)
     refuse_trained(encoder)
     encoder = dataclasses.replace(
@@ -150,63 +219,30 @@ def finetune(
     labels = task.labels(train)
     with initial_weights(stream_seed(seed, "head")):
         head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout).to(encoder.device)
-    model = TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
+    return TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
 
-    if (warning := slowness(model.computing_encoder.precision, encoder.device)) is not None:
-        listening(progress).say(warning)
 
-    # Parameters frozen by the caller are not part of the run's identity, but the state file must match them.
-    trained = [name for name, parameter in encoder.trained.named_parameters() if parameter.requires_grad]
-    encoded = read_for(model, train)
-    encoded_dev = [read_for(model, dev)] if dev else []
-    with restrict_embeddings(encoder, encoded, *encoded_dev) as (restricted, *restricted_dev):
-        warning = memory_warning(model.computing_encoder, recipe, restricted.windows, processes=processes().size)
-        if warning is not None:
-            listening(progress).say(warning)
-        epochs = Epochs(
-            model,
-            train,
-            restricted,
-            DevData.of(task, recipe, dev, restricted_dev[0]) if dev is not None else None,
-            identity=digest([identity, trained]),
-            state=Path(state) if state is not None else None,
-            save_every=save_every,
-            progress=listening(progress),
-            stepped=stepped,
-            validated=validated,
-        )
-        epochs.run()
-    loop = epochs.loop
-    end_update(encoder)
-    encoder.trained.eval()
-    head.eval()
-    facts: dict[str, str | int | float] = {
-        "run": run_id(identity),
-        "weights": model_digest(encoder, head),
-        "encoder_digest": encoder.loaded_digest,
-        "train": full_corpus.name,
-        "train_digest": full_corpus.digest,
+def _corpus_facts(whole: Corpus, train: Corpus, encoded: EncodedCorpus) -> Facts:
+    """Describe the training data: the whole corpus, what training uses of it, and how the encoder reads that."""
+    facts: Facts = {
+        "train": whole.name,
+        "train_digest": whole.digest,
         "train_sentences": len(train),
         "train_unknown_words": encoded.unknown,
         "train_cut_words": encoded.cut,
         "train_split_sentences": encoded.split,
-        "steps": loop.step,
-        "last_loss": loop.losses[-1],
-        "seconds": round(epochs.seconds_before + time.perf_counter() - started, 2),
-        "halved_batches": int(loop.halved),
-        "processes": processes().size,
-        "threads": torch.get_num_threads(),
-        "torch": torch.__version__,
-        "semantics": identity["semantics"],
-        "selection": recipe.selection(train=train, dev=dev),
     }
     if train.items and isinstance(train.items[0], Sentence):
         facts["train_words"] = train.words
     if train.release:
         facts["train_release"] = train.release
-    if dev is not None:
-        scores = epochs.dev_scores
-        index = int(np.argmax(scores)) if recipe.select == "best" else len(scores) - 1
-        facts |= {"dev": dev.name, "dev_digest": dev.digest, "dev_score": scores[index]}
-        facts |= {"epoch": index + 1} if recipe.select != "average" else {}
-    return dataclasses.replace(model, facts=facts)
+    return facts
+
+
+def _dev_facts(dev: Corpus, scores: list[float], recipe: Recipe) -> Facts:
+    """Describe the development data, with the score and the epoch of the weights that were selected."""
+    index = int(np.argmax(scores)) if recipe.select == "best" else len(scores) - 1
+    facts: Facts = {"dev": dev.name, "dev_digest": dev.digest, "dev_score": scores[index]}
+    if recipe.select != "average":
+        facts["epoch"] = index + 1
+    return facts
