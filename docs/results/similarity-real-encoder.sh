@@ -1,5 +1,5 @@
 #!/bin/sh
-# The runs behind similarity-real-encoder.md: 12 fine-tunings and 14 encoders compared. CROSSLENS_DATA names a folder with UD English-EWT
+# The runs behind similarity-real-encoder.md: 12 fine-tunings and 16 encoders compared. CROSSLENS_DATA names a folder with UD English-EWT
 # and the PUD treebanks. Two to three hours of one core. Of the fine-tunings of seeds 2 and 3, only similarities were kept: the
 # scores on the page are of the same runs, trained as pos-real-encoder.sh and parsing-real-encoder.sh do in earlier versions.
 set -e
