@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from crosslens.corpora.catalogue import load_text
+from crosslens.corpora.collection import is_same_language
 from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.formats.lines import normal
 from crosslens.data.formats.text import cut_words, is_word
@@ -114,7 +115,7 @@ def _in(corpus: Corpus, language: str) -> Corpus:
     """A text as one of this language, which it may have with a script, such as sr-Latn; refuse that of another one."""
     if corpus.language is None:
         return replace(corpus, language=language)
-    if corpus.language.partition("-")[0] != language.partition("-")[0]:
+    if not is_same_language(corpus.language, language):
         raise RequestError(f"{corpus.name} is in {corpus.language}, but vectors of {language} words were requested")
     return corpus
 

@@ -32,7 +32,7 @@ import platformdirs
 from langcodes.tag_parser import LanguageTagError
 
 from crosslens.corpora import hugging_face
-from crosslens.corpora.collection import COLLECTIONS, OWN_TAGS, SPLITS, Files, language_tag
+from crosslens.corpora.collection import COLLECTIONS, OWN_TAGS, SPLITS, Files, is_same_language, tag_or_none
 from crosslens.data.corpus import JOIN, Corpus, trained_languages
 from crosslens.data.formats import CONLLU, FORMATS, IOB2, LABELLED, TSV, Format, arrow, iob, text
 from crosslens.data.objects import corpus_of, has_columns
@@ -296,7 +296,7 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
         tag, laboratory = find_lab(part)
         return Corpus(tuple(Text((line,)) for line in laboratory.text(tag)), name, _agreed(language, tag, name))
     if collection == RAW and not Path(name).is_file():
-        language = _agreed(language, _tag_or_none(part), name)
+        language = _agreed(language, tag_or_none(part), name)
         return replace(text.read(_raw_file(part, data), language=language), name=name)
     return text.read(name, language=language)
 
@@ -309,20 +309,11 @@ def _agreed(given: str | None, own: str | None, name: str) -> str | None:
     """
     if given is None or own is None:
         return given or own
-    first, second = ((_tag_or_none(tag) or tag).partition("-")[0] for tag in (given, own))
-    if first != second:
+    if not is_same_language(given, own):
         raise RequestError(
             f"{name} is text in {own}, and not in {given}", hint="name another text, or this file by its path"
         )
     return given
-
-
-def _tag_or_none(code: str) -> str | None:
-    """Tag of a language code; None for a name that is not one."""
-    try:
-        return language_tag(code)
-    except LanguageTagError:
-        return None
 
 
 def names_text(name: str) -> bool:

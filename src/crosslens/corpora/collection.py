@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import langcodes
+from langcodes.tag_parser import LanguageTagError
 
 from crosslens.corpora import wili
 from crosslens.data.corpus import Corpus
@@ -65,6 +66,24 @@ def language_tag(code: str) -> str:
     bare = langcodes.Language.make(language=language.language)
     default_scripts = {bare.maximize().script, "Hang" if bare.language == "ko" else None, None}
     return bare.to_tag() if language.script in default_scripts else language.to_tag()
+
+
+def is_same_language(first: str, second: str) -> bool:
+    """Whether two codes are of one language, whatever their scripts and regions.
+
+    >>> is_same_language("zh-Hant", "cmn"), is_same_language("nb", "nn")
+    (True, False)
+    """
+    bare = [(tag_or_none(code) or code).partition("-")[0] for code in (first, second)]
+    return bare[0] == bare[1]
+
+
+def tag_or_none(code: str) -> str | None:
+    """Tag of a language code, as `language_tag`; None for a name that is not one."""
+    try:
+        return language_tag(code)
+    except LanguageTagError:
+        return None
 
 
 def _first_part(corpus: str) -> str:
