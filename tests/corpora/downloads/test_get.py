@@ -96,6 +96,14 @@ def test_a_file_that_changed_since_is_refused(server, tmp_path):
         get("muse", tmp_path, languages=["en-fr"], url=server.url)
 
 
+@pytest.mark.parametrize("note", [b"0123\n", b"\xff\xfe", b"\n"])
+def test_checksums_that_are_damaged_are_not_ignored(server, tmp_path, note):
+    (tmp_path / "muse.sha256").write_bytes(note)
+    with pytest.raises(DownloadError, match=r"muse.sha256 is damaged .remove it"):
+        get("muse", tmp_path, languages=["en-fr"], url=server.url)
+    assert [path.name for path in tmp_path.iterdir()] == ["muse.sha256"]
+
+
 def test_a_release_is_got_and_found(server, tmp_path, treebanks):
     server.files["/ud.tgz"] = ud_archive(treebanks)
     made = get("ud", tmp_path, release="9.9", url=f"{server.url}/ud.tgz")

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from crosslens.checksums import read_checksums
 from crosslens.corpora.downloads.fetch import CORRUPTED, fetch, unwritable
 from crosslens.corpora.downloads.published import BY_HAND, PUBLISHED, RELEASES, Published, universal_dependencies
 from crosslens.corpora.downloads.unpack import ENDINGS, unpack
@@ -97,7 +98,9 @@ def get(
     base = (url or published.base).rstrip("/")
     published_checksums = files if url is None else {}
     with _working(target, base) as downloads:
-        written = _read(note)
+        written = read_checksums(note)
+        if written is None:
+            raise DownloadError(f"{note} is damaged", hint="remove it to accept the files as they are published now")
         for file in files:
             address = url if url is not None and not several else f"{base}/{file}"
             expected = sha256 or published_checksums.get(file)
@@ -180,11 +183,3 @@ def _adding(target: Path) -> Iterator[Path]:
         for child in sorted(made.iterdir()):
             if not (target / child.name).exists():
                 child.rename(target / child.name)
-
-
-def _read(note: Path) -> dict[str, str]:
-    """File -> checksum, as in the output of sha256sum."""
-    if not note.exists():
-        return {}
-    lines = (line.split(maxsplit=1) for line in note.read_text("utf-8").splitlines() if line.strip())
-    return {name: checksum for checksum, name in lines}
