@@ -30,6 +30,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {start + server.shift}-{len(content) - 1}/{len(content)}")
         else:
             self.send_response(200)
+        for name, value in server.headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         cut = server.cuts.pop(0) if server.cuts else None
@@ -43,7 +45,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def serving():
     """Serve ``files`` (path -> content) at ``url``."""
     made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.files, made.asked, made.cuts, made.resumes, made.shift = {}, [], [], True, 0
+    made.files, made.asked, made.cuts, made.resumes, made.shift, made.headers = {}, [], [], True, 0, {}
     thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     made.url = f"http://127.0.0.1:{made.server_port}"

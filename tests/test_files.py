@@ -13,7 +13,7 @@ from crosslens.corpora.dictionaries import load_dictionary
 from crosslens.data.formats.lines import read_text
 from crosslens.digests import canonical_json, digest, stream_seed
 from crosslens.encoders.load import check_encoder, load_encoder
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, WorkError
 from crosslens.files import (
     allow_overwriting,
     disk_reason,
@@ -25,6 +25,7 @@ from crosslens.files import (
     remove_abandoned,
     temporary_folder,
     write_bytes,
+    write_folder,
     write_text,
 )
 from crosslens.training.checkpoint import load_model
@@ -107,6 +108,19 @@ def test_what_exists_is_never_overwritten(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(RequestError, match="file exists already"):
         refuse_existing(tmp_path / "file")
+
+
+def test_what_another_process_writes_meanwhile_is_never_overwritten(tmp_path, monkeypatch):
+    def write(folder):
+        if not (tmp_path / "out").exists():
+            write_folder(tmp_path / "out", lambda first: (first / "x").write_text("first"))
+        (folder / "x").write_text("second")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(WorkError, match=r"out cannot be written: another process has written it meanwhile") as caught:
+        write_folder(tmp_path / "out", write)
+    assert (tmp_path / "out" / "x").read_text() == "first"
+    assert (Path(caught.value.hint.rpartition(" ")[2]) / "x").read_text() == "second"
 
 
 @pytest.mark.parametrize("path", [".", "..", "sub/..", "{here}"])

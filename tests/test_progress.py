@@ -41,6 +41,7 @@ def test_whatever_listens_is_a_progress():
         (Update("comparing", 1, 3, "pairs"), "comparing: 1 of 3 pairs"),
         (Update("downloading", 5 << 20, 600 << 20, "bytes"), "downloading: 5 of 600 MB"),
         (Update("downloading", 5 << 20, None, "bytes"), "downloading: 5 MB"),
+        (Update("downloading", 3 << 10, 70 << 10, "bytes"), "downloading: 3 of 70 kB"),
         (Update("pretraining", 1200, 20000, "steps"), "pretraining: 1,200 of 20,000 steps"),
     ],
 )

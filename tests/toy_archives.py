@@ -16,9 +16,9 @@ def tar(files):
     return stream.getvalue()
 
 
-def zipped(files):
+def zipped(files, compression=zipfile.ZIP_DEFLATED):
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w", compression) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return stream.getvalue()

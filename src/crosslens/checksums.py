@@ -20,25 +20,31 @@ def write_checksums(folder: Path) -> None:
     (folder / CHECKSUMS).write_text("".join(lines), "utf-8")
 
 
+def read_checksums(file: Path) -> dict[str, str] | None:
+    """Read a file of checksums: name -> SHA-256; empty if there is no such file, None if it is damaged."""
+    try:
+        entries = [_LINE.fullmatch(line) for line in file.read_text("utf-8").splitlines()]
+    except FileNotFoundError:
+        return {}
+    except UnicodeDecodeError:
+        return None
+    return None if None in entries else {entry[2]: entry[1] for entry in entries if entry}
+
+
 def check_checksums(folder: Path) -> None:
     """Check the files of a folder against its checksums, if it has any.
 
     Raises:
         EncoderError: naming the file that is missing or was changed.
     """
-    try:
-        lines = (folder / CHECKSUMS).read_text("utf-8").splitlines()
-    except FileNotFoundError:
-        return
-    except UnicodeDecodeError:
-        lines = [""]
-    for line in lines:
-        entry = _LINE.fullmatch(line)
-        if entry is None or not (path := folder / entry[2]).resolve().is_relative_to(folder.resolve()):
-            raise EncoderError(f"{folder / CHECKSUMS} is damaged", hint=_MENDED)
+    checksums = read_checksums(folder / CHECKSUMS)
+    if checksums is None or not all((folder / name).resolve().is_relative_to(folder.resolve()) for name in checksums):
+        raise EncoderError(f"{folder / CHECKSUMS} is damaged", hint=_MENDED)
+    for name, expected in checksums.items():
+        path = folder / name
         if not path.is_file():
             raise EncoderError(f"{path} is missing", hint=_MENDED)
-        if digest_file(path) != entry[1]:
+        if digest_file(path) != expected:
             raise EncoderError(f"{path} is damaged, or was changed after crosslens wrote it", hint=_MENDED)
 
 

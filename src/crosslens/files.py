@@ -80,8 +80,7 @@ def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
     try:
         if path.is_dir() and Path.cwd().is_relative_to(path.resolve()):
             raise RequestError(f"{what}: {path} is the current folder, or has it inside", hint="name a new folder")
-        is_empty = path.is_dir() and not any(path.iterdir())
-        if not is_empty and (path.exists() or path.is_symlink()):
+        if not _is_empty(path) and (path.exists() or path.is_symlink()):
             if path not in _REPLACEABLE.get()[0]:
                 ways = "choose another path, remove it, or add --overwrite"
                 hint = ways if what in ("--out", "--csv") else "choose another path, or remove it"
@@ -94,6 +93,11 @@ def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
     except OSError as error:
         raise RequestError(f"{what}: {path}: {error.strerror}", hint="choose another path") from None
     return path
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether a path is an empty folder."""
+    return path.is_dir() and not any(path.iterdir())
 
 
 def refuse_inside(path: str | Path | None, out: str | Path | None, *, what: str) -> None:
@@ -195,6 +199,7 @@ def new_folder(path: str | Path) -> Iterator[Path]:
 
     Raises:
         RequestError: if ``path`` already exists.
+        OSError: if another process has made it meanwhile, or nothing can be written there.
     """
     path = refuse_existing(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -208,13 +213,15 @@ def new_folder(path: str | Path) -> Iterator[Path]:
 
 
 def _replace_folder(complete: Path, path: Path) -> None:
-    """Rename a complete folder to its path; what is there is set aside first, and removed at the end.
+    """Rename a complete folder to its path; what may be overwritten there is set aside first, and removed at the end.
 
     Files that the complete folder does not have stay in a folder beside it.
     """
     if not path.exists():
         os.replace(complete, path)
         return
+    if not _is_empty(path) and path not in _REPLACEABLE.get()[0]:
+        raise FileExistsError(errno.EEXIST, "another process has written it meanwhile", str(path))
     others = [name for name in _files_below(path) if not os.path.lexists(complete / name)]
     with temporary_folder(path) as temporary:
         aside = _free(path.with_name(f"{path.name}.before")) if others else temporary / "before"

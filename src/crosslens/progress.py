@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Protocol, runtime_checkable
 
-MEGABYTE = 1 << 20
-
 _SINGULAR = {"corpora": "corpus"}
 """Unit -> its singular, if that is not the unit without s."""
 
@@ -45,7 +43,8 @@ class Update:
         """Count as text, such as ``300 of 900 steps``; "" if nothing is counted."""
         done, total, unit = self.done, self.total, self.unit
         if unit == "bytes":
-            done, total, unit = done // MEGABYTE, total and total // MEGABYTE, "MB"
+            size, unit = (1 << 20, "MB") if max(done, total or 0) >= 1 << 20 else (1 << 10, "kB")
+            done, total = done // size, total and total // size
         if total is None and not done:
             return ""
         if (done if total is None else total) == 1:

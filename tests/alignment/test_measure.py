@@ -7,6 +7,7 @@ import pytest
 
 from crosslens.alignment.measure import word_translation
 from crosslens.alignment.rotation import fit_rotation
+from crosslens.corpora.dictionaries import load_dictionary
 from crosslens.data.dictionary import Dictionary, of_words
 from crosslens.errors import RequestError
 from toy_vectors import csls, precision, vectors
@@ -42,6 +43,22 @@ def test_a_dictionary_that_shares_no_pair_is_refused():
         word_translation(PLAIN, TURNED, train=train, test=of_words([("x", "y")], name="other"))
     with pytest.raises(RequestError, match=r"same width, but .* has 1 × 6, .* has 1 × 3"):
         word_translation(PLAIN, vectors(["t0"], np.ones((1, 3))), train=train, test=train)
+
+
+def test_a_dictionary_of_other_languages_or_the_other_direction_is_refused(tmp_path):
+    """Two languages with one table have the words of both directions."""
+    (tmp_path / "muse").mkdir()
+    for pair in ("en-fr", "fr-en", "en-de"):
+        (tmp_path / "muse" / f"{pair}.txt").write_text("w1 w2\nw3 w4\n", "utf-8")
+    files = {name: load_dictionary(f"muse/{name}", data=tmp_path) for name in ("en-fr", "fr-en", "en-de")}
+    french = replace(PLAIN, language="fr-CA")
+    for name, own in (("fr-en", "fr to en"), ("en-de", "en to de")):
+        with pytest.raises(RequestError, match=f"muse/{name} translates {own}, not en to fr-CA .name a dictionary"):
+            word_translation(PLAIN, french, train=files["en-fr"], test=files[name], mapping="identity")
+    for test in (files["en-fr"], files["fr-en"].reversed(), of_words([("w1", "w2")], name="own")):
+        word_translation(PLAIN, french, train=files["en-fr"], test=test, mapping="identity", baselines=())
+    with pytest.raises(RequestError, match="lab/src-adj translates src to adj, not en to fr-CA"):
+        word_translation(PLAIN, french, train=load_dictionary("lab/src-adj"), test=files["en-fr"])
 
 
 def by_measure(results):

@@ -169,6 +169,24 @@ def test_the_table_has_the_rows_of_whole_words(encoder):
         assert np.array_equal(table[ids[0]], row)
 
 
+def test_words_are_lower_case_as_in_dictionaries(tiny_bert, tmp_path):
+    """Of a word's forms, the lower-case one counts, wherever it stands; and else the first."""
+    encoder = load_encoder(tiny_bert, device="cpu")
+    encoder.tokenizer.add_tokens(["Haus", "HAUS", "The"])
+    encoder.model.resize_token_embeddings(len(encoder.tokenizer))
+    table = encoder.model.get_input_embeddings().weight.detach().numpy()
+    found = load_vectors(encoder, language="de")
+    assert "Haus" in table_vectors(encoder, language="de").words
+    assert all(word == word.lower() for word in found.words)
+    for word, token in (("haus", "Haus"), ("the", "the"), ("garden", "garden")):
+        row = table[encoder.tokenizer.convert_tokens_to_ids(token)]
+        assert np.array_equal(found.vectors[0, found.places()[word]], row)
+    (tmp_path / "a.vec").write_text("The 1 1\nHaus 2 2\nthe 3 3\nHAUS 4 4\n", "utf-8")
+    static = load_vectors(tmp_path / "a.vec", language="de")
+    assert (static.words, static.vectors.tolist()) == (("the", "haus"), [[[3, 3], [2, 2]]])
+    assert static.counts.tolist() == [1, 1]
+
+
 def test_the_vector_of_a_word_of_several_subwords_is_their_mean(encoder):
     words = ("the", "qx", "sees")
     states, owners = states_of(encoder, words)

@@ -21,9 +21,23 @@ def raw(tmp_path):
 def test_raw_text_is_in_the_language_that_is_given(raw, part):
     script = "-Cyrl" if part.startswith("@") else ""
     assert load_text(f"raw/en{part}", data=raw).language == f"en{script}"
-    for name in (f"raw/en{part}", f"{raw / 'raw' / 'en.txt'}{part}", f"wo={raw / 'raw' / 'en.txt'}{part}"):
+    for name in (f"{raw / 'raw' / 'en.txt'}{part}", f"wo={raw / 'raw' / 'en.txt'}{part}"):
         assert load_text(name, language="wo", data=raw).language == f"wo{script}"
-    assert load_text(f"lab/sov{part or '[:1]'}", language="wo").language == f"wo{script}"
+    assert load_text(f"raw/en{part}", language="en-GB", data=raw).language == f"en{script}-GB"
+    assert load_text(f"lab/sov{part or '[:1]'}", language="sov").language == f"sov{script}"
+
+
+@pytest.mark.parametrize("name", ["raw/en", "en=raw/en", "raw/en[:1]@latin-cyrillic", "raw/eng_wiki", "lab/src[:1]"])
+def test_raw_text_is_not_in_another_language_than_its_name_says(raw, name):
+    (raw / "raw" / "eng_wiki.txt").write_text("a cat\n", "utf-8")
+    with pytest.raises(RequestError, match=r"is text in (en|src).*, and not in wo \(name another text, or this file"):
+        load_text(name, language="wo", data=raw)
+
+
+def test_raw_text_whose_name_is_no_language(raw):
+    (raw / "raw" / "enwiki.txt").write_text("a cat\n", "utf-8")
+    assert load_text("raw/enwiki", data=raw).language is None
+    assert load_text("raw/enwiki", language="en", data=raw).language == "en"
 
 
 def test_the_language_before_a_path_counts_more_than_its_name(treebanks):

@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.parallel import list_languages, load_parallel
-from crosslens.errors import CrosslensError, DataError
+from crosslens.errors import CrosslensError, DataError, RequestError
 
 
 @pytest.fixture
@@ -109,6 +111,12 @@ def test_treebanks_as_files_are_joined_by_their_ids(treebanks):
 def test_what_is_not_there_or_not_aligned(data, name, message):
     with pytest.raises(CrosslensError, match=message):
         load_parallel(name.replace("{}", str(data / "own")), data=data)
+
+
+@pytest.mark.parametrize("name", [Path("ud/pud"), {"en": "dev.en", "wo": "dev.wo"}, None])
+def test_what_is_not_a_name(name):
+    with pytest.raises(RequestError, match=r"a parallel corpus has a name, not a \w+ \(for example ud/pud, or en=FILE"):
+        load_parallel(name)
 
 
 def test_a_language_that_is_not_there(data):

@@ -97,6 +97,13 @@ def test_a_training_by_other_rules_or_with_another_dictionary_is_not_resumed(
         pretrain(replaced(SMALL, changes), tmp_path / "out", base=texts, device="cpu")
 
 
+def test_a_dictionary_of_other_languages_than_its_pair_is_refused(tmp_path):
+    changes = {"corpora": {"src": "lab/src", "adj": "lab/adj"}, "extra_anchors": {}, "steps": 1}
+    changes["dictionaries"] = {"src-adj": "lab/adj-src"}
+    with pytest.raises(RequestError, match="lab/adj-src translates adj to src, not src to adj"):
+        pretrain(replaced(SMALL, changes), tmp_path / "out", device="cpu")
+
+
 OTHER = {
     "separate": "1",
     "extra_anchors.most": 0.2,

@@ -1,6 +1,7 @@
 """Word translation and sentence retrieval between aligned spaces, layer by layer."""
 
 from collections.abc import Iterable, Sequence, Sized
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any, Literal, NoReturn
@@ -12,6 +13,7 @@ from crosslens.alignment.baselines import BASELINES, Baseline, Mapping, choose_b
 from crosslens.alignment.neighbours import Method, hits, ranked
 from crosslens.alignment.rotation import refuse_different_widths
 from crosslens.alignment.vectors import WordVectors
+from crosslens.corpora.dictionaries import require_languages
 from crosslens.corpora.parallel import load_parallel
 from crosslens.data.dictionary import Dictionary
 from crosslens.data.parallel import Parallel
@@ -68,8 +70,8 @@ def word_translation(
         ``seed`` is that of the baseline, else of the last random change of the source encoder, else of the target's.
 
     Raises:
-        RequestError: if a dictionary has no pair with vectors, every pair of ``train`` is tested, layers or widths
-            differ, or a baseline is unknown.
+        RequestError: if a dictionary has other languages or no pair with vectors, every pair of ``train`` is tested,
+            layers or widths differ, or a baseline is unknown.
 
     Examples:
         >>> vectors = [xl.load_vectors(encoder, language=language, text=xl.load_corpus(f"sample/{language}"))
@@ -80,6 +82,8 @@ def word_translation(
         >>> sorted(set(results.to_pandas()["measure"]))
         ['words identity', 'words procrustes', 'words procrustes_shuffled']
     """
+    for dictionary in (train, test):
+        require_languages(dictionary, source.language, target.language)
     chosen = choose_baselines(baselines, mapping=mapping)
     listener = listening(progress)
     described = _described(train, test, [digest([list(pair) for pair in each.pairs]) for each in (train, test)])
@@ -267,7 +271,7 @@ def _untested_words(train: Dictionary, test: Dictionary) -> Dictionary:
     kept = tuple(pair for pair in train.pairs if pair[0] not in test.translations)
     if not kept:
         _refuse_tested(train, test)
-    return Dictionary(kept, train.name)
+    return replace(train, pairs=kept)
 
 
 def _untested_sentences(train: Parallel, test: Parallel, pair: tuple[str, str]) -> Parallel:

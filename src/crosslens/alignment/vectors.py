@@ -12,10 +12,10 @@ import numpy as np
 import torch
 
 from crosslens.corpora.catalogue import load_text
+from crosslens.corpora.collection import is_same_language
 from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.formats.lines import normal
 from crosslens.data.formats.text import cut_words, is_word
-from crosslens.data.language_families import bare_language
 from crosslens.data.subwords import split_words
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import read_windows
@@ -78,7 +78,9 @@ def load_vectors(
     text: Corpus | str | Path | None = None,
     device: str | torch.device | None = None,
 ) -> WordVectors:
-    """Load word vectors of a language from an encoder or a file.
+    """Load word vectors of a language from an encoder or a file; words are lower-cased, as in dictionaries.
+
+    Of words in a table or a file that differ only in case, the lower-case one counts, else the first.
 
     Args:
         encoder: encoder, its name or folder, or a ``.vec`` file of static vectors.
@@ -102,20 +104,31 @@ def load_vectors(
     """
     if isinstance(encoder, str | Path):
         if is_static(str(encoder)):
-            return read_vectors(encoder, language=language)
+            return _lowered(read_vectors(encoder, language=language))
         encoder = load_encoder(encoder, device=device)
     if isinstance(text, str | Path):
         text = load_text(text, language=language)
     if text is None:
-        return table_vectors(encoder, language=language)
+        return _lowered(table_vectors(encoder, language=language))
     return contextual_vectors(encoder, _in(require_corpus(text), language))
+
+
+def _lowered(vectors: WordVectors) -> WordVectors:
+    """Lower-case the words, and keep one row for each."""
+    rows: dict[str, int] = {}
+    for word, row in sorted(vectors.places().items(), key=lambda place: place[0] != place[0].lower()):
+        rows.setdefault(word.lower(), row)
+    if tuple(rows) == vectors.words:
+        return vectors
+    kept = list(rows.values())
+    return replace(vectors, words=tuple(rows), vectors=vectors.vectors[:, kept], counts=vectors.counts[kept])
 
 
 def _in(corpus: Corpus, language: str) -> Corpus:
     """A text as one of this language, which it may have with a script, such as sr-Latn; refuse that of another one."""
     if corpus.language is None:
         return replace(corpus, language=language)
-    if bare_language(corpus.language) != bare_language(language):
+    if not is_same_language(corpus.language, language):
         raise RequestError(f"{corpus.name} is in {corpus.language}, but vectors of {language} words were requested")
     return corpus
 

@@ -47,7 +47,7 @@ COMMANDS = {
     "typology": "Classify unseen languages as easy, intermediate or hard.",
     "pretrain": "Pretrain a masked language model from a settings file.",
     "encoders": "Download and inspect encoders.",
-    "data": "Download treebanks.",
+    "data": "Download corpora.",
     "lab": "Export artificial languages: treebanks, texts, dictionaries.",
     "list": "List tasks, probes, recipes, measures, studies, corpora and more.",
     "completion": "Complete commands, options and names in bash, zsh or fish.",

@@ -119,7 +119,7 @@ def words(
     from crosslens.alignment.measure import refuse_different_shapes, word_translation
     from crosslens.alignment.vectors import is_static, load_vectors, untrained_vectors
     from crosslens.corpora.catalogue import load_text
-    from crosslens.corpora.dictionaries import load_dictionary
+    from crosslens.corpora.dictionaries import load_dictionary, require_languages
     from crosslens.data.formats.text import cut_words
 
     static = [name for name in (encoder, against) if name and is_static(name)]
@@ -133,6 +133,8 @@ def words(
     dictionaries = [
         load_dictionary(name or f"muse/{pair}:{split}", data=data) for name, split in ((train, "train"), (test, "test"))
     ]
+    for dictionary in dictionaries:  # before minutes of reading
+        require_languages(dictionary, *languages)
     corpora = {language: cut_words(load_text(name, language=language, data=data)) for language, name in texts.items()}
 
     from crosslens.cli._display import progress, say
@@ -145,7 +147,7 @@ def words(
     seeds = range(seed, seed + baseline_seeds)
     untrained = ()
     if not isinstance(source, str) and not isinstance(target, str):
-        refuse_different_shapes(  # before minutes of reading
+        refuse_different_shapes(
             *((each.name, (each.depth + 1 if corpora else 1, each.width)) for each in (source, target))
         )
         untrained = untrained_vectors(source, target, languages=languages, texts=corpora, seeds=seeds)

@@ -41,7 +41,7 @@ def get(
     published = find_published(name, release=release, url=url)
     say(published.title)
     say(f"licence: {published.licence}; see {published.source}")
-    chosen = split_names(languages) if languages else None
+    chosen = None if languages is None else split_names(languages)
     with progress() as bar:
         folder = download(
             name, into or cache_folder(), release=release, languages=chosen, url=url, sha256=sha256, progress=bar

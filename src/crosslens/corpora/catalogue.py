@@ -32,7 +32,7 @@ import platformdirs
 from langcodes.tag_parser import LanguageTagError
 
 from crosslens.corpora import hugging_face
-from crosslens.corpora.collection import COLLECTIONS, OWN_TAGS, SPLITS, Files, language_tag
+from crosslens.corpora.collection import COLLECTIONS, OWN_TAGS, SPLITS, Files, is_same_language, tag_or_none
 from crosslens.data.corpus import JOIN, Corpus, trained_languages
 from crosslens.data.formats import CONLLU, FORMATS, IOB2, LABELLED, TSV, Format, arrow, iob, text
 from crosslens.data.objects import corpus_of, has_columns
@@ -271,10 +271,11 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     Args:
         name: ``raw/en`` (``raw/en.txt`` in a data folder); ``lab/src`` (an artificial language); or a path, optionally
             with a language as in ``wo=my.txt``. ``raw/en[:1000]`` selects the first 1000 lines.
-        language: BCP 47 tag, if the name has none.
+        language: BCP 47 tag, if the name has none, or a more exact one, such as ``zh-Hant`` for ``raw/zh``.
 
     Raises:
         DataError: if the text is not found or cannot be read.
+        RequestError: if the name has another language than ``language``.
     """
     bare, cut = split_slice(str(name))
     if bare != str(name):
@@ -288,14 +289,31 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     name = bare
     if match := IN_LANGUAGE.match(name):
         warn_of_other_code(match["language"])
-        return load_text(match["path"], language=match["language"], data=data)
+        language = _agreed(language, match["language"], name)
+        return load_text(match["path"], language=language, data=data)
     collection, _, part = name.partition("/")
     if collection == LAB and not Path(name).is_file():
         tag, laboratory = find_lab(part)
-        return Corpus(tuple(Text((line,)) for line in laboratory.text(tag)), name, language or tag)
+        return Corpus(tuple(Text((line,)) for line in laboratory.text(tag)), name, _agreed(language, tag, name))
     if collection == RAW and not Path(name).is_file():
-        return replace(text.read(_raw_file(part, data), language=language or language_tag(part)), name=name)
+        language = _agreed(language, tag_or_none(part), name)
+        return replace(text.read(_raw_file(part, data), language=language), name=name)
     return text.read(name, language=language)
+
+
+def _agreed(given: str | None, own: str | None, name: str) -> str | None:
+    """The language given with a name of text, or else the name's own.
+
+    Raises:
+        RequestError: if both are given, and are not one language.
+    """
+    if given is None or own is None:
+        return given or own
+    if not is_same_language(given, own):
+        raise RequestError(
+            f"{name} is text in {own}, and not in {given}", hint="name another text, or this file by its path"
+        )
+    return given
 
 
 def names_text(name: str) -> bool:

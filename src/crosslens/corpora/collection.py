@@ -11,10 +11,12 @@ from functools import partial
 from pathlib import Path
 
 import langcodes
+from langcodes.tag_parser import LanguageTagError
 
 from crosslens.corpora import wili
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import conll, conllu, iob, rows, text, tsv
+from crosslens.data.language_families import bare_language
 from crosslens.plugins import Registry
 
 SPLITS = ("train", "dev", "test")
@@ -65,6 +67,24 @@ def language_tag(code: str) -> str:
     bare = langcodes.Language.make(language=language.language)
     default_scripts = {bare.maximize().script, "Hang" if bare.language == "ko" else None, None}
     return bare.to_tag() if language.script in default_scripts else language.to_tag()
+
+
+def is_same_language(first: str, second: str) -> bool:
+    """Whether two codes are of one language, whatever their scripts and regions.
+
+    >>> is_same_language("zh-Hant", "cmn"), is_same_language("nb", "nn")
+    (True, False)
+    """
+    language, other = (bare_language(tag_or_none(code) or code) for code in (first, second))
+    return language == other
+
+
+def tag_or_none(code: str) -> str | None:
+    """Tag of a language code, as `language_tag`; None for a name that is not one."""
+    try:
+        return language_tag(code)
+    except LanguageTagError:
+        return None
 
 
 def _first_part(corpus: str) -> str:

@@ -6,11 +6,13 @@ dictionary. Dictionaries of artificial languages are generated; their test split
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from crosslens.corpora.catalogue import LAB, absent, find_lab, roots
+from crosslens.corpora.collection import is_same_language
 from crosslens.data.dictionary import Dictionary, of_words, read
-from crosslens.errors import DataError, suggest_beside
+from crosslens.errors import DataError, RequestError, suggest_beside
 
 MUSE = {"train": ".0-5000", "test": ".5000-6500", None: ""}
 """Split -> infix of its file name."""
@@ -53,7 +55,8 @@ def load_dictionary(name: str | Path, *, data: str | Path | None = None) -> Dict
             infixes = [MUSE["train"], MUSE["test"]]
             files = [root.folder / "muse" / f"{named['source']}-{named['target']}{infix}.txt" for infix in infixes]
         if all(file.is_file() for file in files):
-            return Dictionary(tuple(pair for file in files for pair in read(file).pairs), str(name))
+            pairs = tuple(pair for file in files for pair in read(file).pairs)
+            return Dictionary(pairs, str(name), (named["source"], named["target"]))
     get = f"`crosslens data get muse --languages {named['source']}-{named['target']}`"
     raise absent(f"dictionary {name}", data, get=get)
 
@@ -64,4 +67,19 @@ def _of_laboratory(name: str, named: re.Match) -> Dictionary:
     if named["split"]:
         test = named["split"] == "test"
         pairs = [pair for number, pair in enumerate(pairs) if (number % 5 == 0) == test]
-    return of_words(pairs, name=name)
+    return replace(of_words(pairs, name=name), languages=(named["source"], target))
+
+
+def require_languages(dictionary: Dictionary, source: str | None, target: str | None) -> None:
+    """Check that a dictionary translates from one language to the other, if all are known.
+
+    Raises:
+        RequestError: if its name has other languages, or these in the other direction.
+    """
+    pairs = zip(dictionary.languages or (), (source, target), strict=False)
+    if any(given is not None and not is_same_language(own, given) for own, given in pairs):
+        own = " to ".join(dictionary.languages or ())
+        raise RequestError(
+            f"{dictionary.name} translates {own}, not {source} to {target}",
+            hint="name a dictionary of these languages in this direction, or a file by its path",
+        )

@@ -24,7 +24,7 @@ from crosslens.corpora.collection import COLLECTIONS, Collection, Sides
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import text
 from crosslens.data.parallel import Parallel, join
-from crosslens.errors import DataError, suggest
+from crosslens.errors import DataError, RequestError, suggest
 
 
 def load_parallel(
@@ -43,6 +43,7 @@ def load_parallel(
 
     Raises:
         DataError: if the corpus or a language is not found, the slice is empty, or ids differ.
+        RequestError: for another object than a name.
 
     Examples:
         >>> parallel = xl.load_parallel("ud/pud", languages=["en", "fr"], data=sample)
@@ -51,6 +52,10 @@ def load_parallel(
     """
     if isinstance(name, Parallel):
         return name
+    if not isinstance(name, str):
+        raise RequestError(
+            f"a parallel corpus has a name, not a {type(name).__name__}", hint="for example ud/pud, or en=FILE,fr=FILE"
+        )
     bare, cut = split_slice(name)
     sides = _sides(bare, data)
     for language in languages or ():

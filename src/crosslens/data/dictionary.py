@@ -23,10 +23,12 @@ class Dictionary:
         pairs: ``(source, target, weight)`` in the order of the file, Unicode-normalised to NFC; a source word may
             occur several times.
         name: dictionary name or path.
+        languages: source and target language, if the name has them.
     """
 
     pairs: tuple[tuple[str, str, float], ...]
     name: str
+    languages: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         pairs = tuple((normal(source), normal(target), weight) for source, target, weight in self.pairs)
@@ -50,7 +52,9 @@ class Dictionary:
 
     def reversed(self) -> "Dictionary":
         """The dictionary in the opposite direction."""
-        return Dictionary(tuple((target, source, weight) for source, target, weight in self.pairs), self.name)
+        pairs = tuple((target, source, weight) for source, target, weight in self.pairs)
+        languages = None if self.languages is None else (self.languages[1], self.languages[0])
+        return Dictionary(pairs, self.name, languages)
 
 
 def read(path: str | Path, *, name: str | None = None) -> Dictionary:

@@ -28,7 +28,7 @@ from transformers import (
 from crosslens import __version__
 from crosslens.checksums import write_checksums
 from crosslens.corpora.catalogue import load_text
-from crosslens.corpora.dictionaries import load_dictionary
+from crosslens.corpora.dictionaries import load_dictionary, require_languages
 from crosslens.digests import digest, order_of, stream_seed
 from crosslens.encoders.encoder import find_device
 from crosslens.encoders.interventions.checkpoints import CHECKPOINTS
@@ -267,6 +267,7 @@ def _with_extra_anchors(
     digests = {}
     for pair, name in settings.dictionaries.items():
         dictionary = load_dictionary(find_text(name, base), data=data)
+        require_languages(dictionary, *settings.sides(pair))
         digests[pair] = digest([list(row) for row in dictionary.pairs])
         for language, side in zip(settings.sides(pair), (dictionary, dictionary.reversed()), strict=True):
             table = tables.setdefault(language, {})

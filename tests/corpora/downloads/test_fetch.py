@@ -57,6 +57,18 @@ def test_a_server_that_resumes_elsewhere_is_not_believed(server, tmp_path):
     assert (tmp_path / "x").read_bytes() == CONTENT
 
 
+@pytest.mark.parametrize("header", ["ETag", "Last-Modified"])
+def test_a_file_that_changed_since_its_first_part_is_downloaded_anew(server, tmp_path, header):
+    server.cuts, server.headers = [1000] * 5, {header: "first"}
+    with pytest.raises(DownloadError, match="gave up"):
+        fetch(f"{server.url}/x", tmp_path / "x", pause=0.0)
+    server.files["/x"], server.headers = CONTENT[::-1], {header: "second"}
+    fetch(f"{server.url}/x", tmp_path / "x", pause=0.0)
+    assert (tmp_path / "x").read_bytes() == CONTENT[::-1]
+    assert server.asked[-2:] == ["bytes=5000-", None]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["x"]
+
+
 def test_a_part_that_is_whole_or_too_long(server, tmp_path):
     unfinished(tmp_path / "x", f"{server.url}/x").write_bytes(CONTENT)
     fetch(f"{server.url}/x", tmp_path / "x")

@@ -58,6 +58,34 @@ def test_an_interrupted_download_of_several_files_goes_on(server, tmp_path):
     assert len(names(tmp_path / "muse")) == 3
 
 
+def test_files_of_two_mirrors_are_not_mixed(server, tmp_path):
+    for infix in ("", ".0-5000", ".5000-6500"):
+        server.files |= {f"/good/en-fr{infix}.txt": b"cat chat\n", f"/bad/en-fr{infix}.txt": b"cat chien\n"}
+    del server.files["/bad/en-fr.5000-6500.txt"]
+    with pytest.raises(DownloadError, match="answered 404"):
+        get("muse", tmp_path, languages=["en-fr"], url=f"{server.url}/bad")
+    get("muse", tmp_path, languages=["en-fr"], url=f"{server.url}/good")
+    assert {file.read_text() for file in (tmp_path / "muse").iterdir()} == {"cat chat\n"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["muse", "muse.sha256"]
+
+
+def test_two_processes_do_not_download_the_same_at_once(server, tmp_path):
+    server.files |= {f"/en-fr{infix}.txt": b"cat chat\n" for infix in ("", ".0-5000", ".5000-6500")}
+    refused = []
+
+    def again(update):
+        try:
+            get("muse", tmp_path, languages=["en-fr"], url=server.url)
+        except DownloadError as error:
+            refused.append(str(error))
+
+    get("muse", tmp_path, languages=["en-fr"], url=server.url, progress=again)
+    assert set(refused) == {
+        f"another process is downloading {tmp_path / 'muse'} (wait for its end, and run the command again)"
+    }
+    assert len(server.asked) == len(names(tmp_path / "muse")) == 3
+
+
 def test_a_file_that_changed_since_is_refused(server, tmp_path):
     for infix in ("", ".0-5000", ".5000-6500"):
         server.files |= {f"/{pair}{infix}.txt": b"a b\n" for pair in ("en-fr", "fr-en")}
@@ -66,6 +94,14 @@ def test_a_file_that_changed_since_is_refused(server, tmp_path):
     get("muse", tmp_path, languages=["fr-en"], url=server.url)
     with pytest.raises(DownloadError, match=r"sha256 is .* expected .*the file has changed.*remove .*muse.sha256"):
         get("muse", tmp_path, languages=["en-fr"], url=server.url)
+
+
+@pytest.mark.parametrize("note", [b"0123\n", b"\xff\xfe", b"\n"])
+def test_checksums_that_are_damaged_are_not_ignored(server, tmp_path, note):
+    (tmp_path / "muse.sha256").write_bytes(note)
+    with pytest.raises(DownloadError, match=r"muse.sha256 is damaged .remove it"):
+        get("muse", tmp_path, languages=["en-fr"], url=server.url)
+    assert [path.name for path in tmp_path.iterdir()] == ["muse.sha256"]
 
 
 def test_a_release_is_got_and_found(server, tmp_path, treebanks):

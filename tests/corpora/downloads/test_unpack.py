@@ -1,5 +1,7 @@
 import io
 import tarfile
+import zipfile
+from functools import partial
 
 import pytest
 
@@ -54,6 +56,12 @@ def damaged(content):
     return content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :]
 
 
+def misplaced(content):
+    """A zip archive whose end says that its directory begins later, so that members begin before the file."""
+    place = content.rfind(b"PK\x05\x06") + 19
+    return content[:place] + b"\x01" + content[place + 1 :] if place > 19 else damaged(content)
+
+
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
@@ -70,8 +78,8 @@ def test_what_is_not_an_archive_is_named(tmp_path, content, kind):
         unpack(tmp_path / "x", tmp_path / "target")
 
 
-@pytest.mark.parametrize("make", [tar, zipped])
-@pytest.mark.parametrize("damage", [damaged, lambda c: c[: len(c) // 2], lambda c: b"", lambda c: b"<html>"])
+@pytest.mark.parametrize("make", [tar, zipped, partial(zipped, compression=zipfile.ZIP_LZMA)])
+@pytest.mark.parametrize("damage", [damaged, misplaced, lambda c: c[: len(c) // 2], lambda c: b"", lambda c: b"<html>"])
 def test_damaged_archives(tmp_path, make, damage):
     noise = bytes(range(256)) * 40
     (tmp_path / "x").write_bytes(damage(make({"top/a": noise[::3] + noise[::7]})))

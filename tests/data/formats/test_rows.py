@@ -65,6 +65,26 @@ def test_wrong_rows(row, message):
         read_rows([(3, row)], ["text", "label"], file="f.csv")
 
 
+@pytest.mark.parametrize("value", [["a"], {"en": "a"}])
+def test_a_text_is_no_list_and_no_mapping(value):
+    with pytest.raises(DataError, match=r"^f.jsonl:3: text is not a text$"):
+        read_rows([(3, {"text": value, "label": "x"})], ["text", "label"], file="f.jsonl", unnamed=True)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"tokens": ["a"]},
+        {"tokens": ["a"], "ner_tags": None},
+        {"tokens": "ab", "ner_tags": ["O", "O"]},
+        {"tokens": ["a", 3], "ner_tags": ["O", "O"]},
+    ],
+)
+def test_entities_need_a_list_of_words_and_a_list_of_tags(row):
+    with pytest.raises(DataError, match=r"^f.jsonl:3: tokens and ner_tags must be a list of words and a list of tags$"):
+        read_rows([(3, row)], ["tokens", "ner_tags"], file="f.jsonl", unnamed=True)
+
+
 def test_only_the_rows_of_the_language_are_read():
     columns = ["language", "sentence1", "sentence2", "gold_label", "pairID"]
     values = [("fr", "a", "b", "neutral", 1), ("de", "c", "d", "neutral", 1), ("fr", "e", "f", "entailment", 2)]

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForTokenClassification
 
 from crosslens.encoders.load import load_encoder, load_masked_lm, save_encoder
@@ -89,6 +90,17 @@ def test_an_update_for_another_encoder_is_refused(peft, encoder, shallow, tmp_pa
     (tmp_path / "theirs" / "adapter_config.json").write_text(text.replace(encoder.name, shallow.name))
     with pytest.raises(EncoderError, match=r"adapter|does not fit"):
         load_encoder(tmp_path / "theirs", device="cpu")
+
+
+@pytest.mark.parametrize(("kind", "settings"), [("IA3Config", {"feedforward_modules": []}), ("LoHaConfig", {})])
+def test_an_update_of_another_kind_that_lacks_a_layer_is_refused(peft, tiny_bert, tmp_path, kind, settings):
+    settings = getattr(peft, kind)(target_modules=["key"], **settings)
+    peft.get_peft_model(AutoModel.from_pretrained(tiny_bert), settings).save_pretrained(tmp_path)
+    assert load_encoder(tmp_path, device="cpu").depth == 4
+    file = tmp_path / "adapter_model.safetensors"
+    save_file({name.replace("layer.0", "layer.9"): value for name, value in load_file(file).items()}, file)
+    with pytest.raises(EncoderError, match=r"its update does not fit the encoder .*layer\.0\."):
+        load_encoder(tmp_path, device="cpu")
 
 
 def test_trained_vectors_beside_the_text_are_no_update(peft, tiny_bert, tmp_path):

@@ -167,6 +167,14 @@ def test_given_vectors_are_read_and_not_trained(train):
     assert not torch.equal(model.encoder.model.embeddings.words.weight, embeddings.words.weight)
 
 
+def test_vectors_of_words_in_decomposed_letters_are_those_of_the_words_that_are_read(train):
+    (composed, decomposed) = (
+        states(fresh_bilstm(train, vectors={word: np.ones(5, np.float32)}, **SIZES), [["\u00e9t\u00e9"]])[0]
+        for word in ("\u00e9t\u00e9", "e\u0301te\u0301")
+    )
+    assert torch.equal(composed, decomposed)
+
+
 def test_vectors_of_words_in_a_script_that_training_lacks_are_told_apart(train):
     words = ("кот", "пёс", "дом", "к\u00a0т")  # spaces are in no alphabet
     encoder = fresh_bilstm(train, vectors=dict(zip(words, np.eye(4, dtype=np.float32), strict=True)), **SIZES)
@@ -238,6 +246,8 @@ def test_wrong_requests(train):
         fresh_bilstm(Corpus((), "nothing"))
     with pytest.raises(RequestError, match="a str and not a corpus"):
         fresh_bilstm("ud/en_toy")
+    with pytest.raises(RequestError, match=r"a BiLSTM has no setting 'hiden_size' .did you mean 'hidden_size'"):
+        fresh_bilstm(train, hiden_size=10)
     with pytest.raises(RequestError, match="one row per word and equal lengths"):
         fresh_bilstm(train, vectors={"a": np.zeros(2), "b": np.zeros(3)})
     with pytest.raises(RequestError, match="one row per word and equal lengths"):

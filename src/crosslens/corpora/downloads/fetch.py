@@ -26,6 +26,8 @@ def fetch(
 ) -> None:
     """Download a file, resuming an interrupted download of the same address from a ``.part`` file beside it.
 
+    A file that has changed at the server since its first part was received is downloaded from the beginning.
+
     Args:
         path: destination; the file appears when it is complete and checked.
         sha256: expected checksum; None skips the check.
@@ -66,6 +68,7 @@ def fetch(
         raise DownloadError(
             f"{url}: gave up after {TRIES} tries: {reason}", hint=f"run the command again to resume from {part}"
         )
+    _version_file(part).unlink(missing_ok=True)
     if sha256 is not None:
         actual = digest_file(part)
         if actual != sha256.lower():
@@ -77,6 +80,11 @@ def fetch(
 def unfinished(path: Path, url: str) -> Path:
     """The file of an unfinished download; another address has another file, because their contents may differ."""
     return path.with_name(f"{path.name}.{digest(url)[:8]}.part")
+
+
+def _version_file(part: Path) -> Path:
+    """The file beside an unfinished one with its version at the server, if the server names one."""
+    return part.with_name(f"{part.name}.version")
 
 
 def _fetch_rest(url: str, part: Path, name: str, progress: Progress) -> bool:
@@ -91,10 +99,17 @@ def _fetch_rest(url: str, part: Path, name: str, progress: Progress) -> bool:
             part.unlink()
             return False
         response.raise_for_status()
+        version_file = _version_file(part)
+        version = response.headers.get("ETag") or response.headers.get("Last-Modified", "")
         if response.status_code != httpx.codes.PARTIAL_CONTENT:
             received = 0  # the server cannot resume and sends the whole file
+            part.unlink(missing_ok=True)  # before its version, which is that of another file
+            version_file.write_text(version, "utf-8")
         elif not response.headers.get("Content-Range", "").startswith(f"bytes {received}-"):
             part.unlink()  # the server resumes at another position
+            return False
+        elif version_file.exists() and version_file.read_text("utf-8") != version:
+            part.unlink()  # the server resumes another file
             return False
         length = response.headers.get("Content-Length")
         total = received + int(length) if length else None

@@ -7,12 +7,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from crosslens.checksums import read_checksums
 from crosslens.corpora.downloads.fetch import CORRUPTED, fetch, unwritable
 from crosslens.corpora.downloads.published import BY_HAND, PUBLISHED, RELEASES, Published, universal_dependencies
 from crosslens.corpora.downloads.unpack import ENDINGS, unpack
-from crosslens.digests import digest_file
+from crosslens.digests import digest, digest_file
 from crosslens.errors import DownloadError, RequestError, suggest
-from crosslens.files import new_folder, refuse_existing, temporary_folder, write_text
+from crosslens.files import locked, new_folder, refuse_existing, temporary_folder, write_text
 from crosslens.progress import Listener, listening
 
 UD = "ud"
@@ -94,32 +95,59 @@ def get(
     if languages is None:
         refuse_existing(target, what=f"UD {release}" if name == UD else name)
     note = target.with_name(f"{target.name}.tgz.sha256" if name == UD else f"{name}.sha256")
-    staging = target.with_name(f".{target.name}.download")  # kept if interrupted, so that the next call resumes
-    written, published_checksums = _read(note), files if url is None else {}
-    try:
+    base = (url or published.base).rstrip("/")
+    published_checksums = files if url is None else {}
+    with _working(target, base) as downloads:
+        written = read_checksums(note)
+        if written is None:
+            raise DownloadError(f"{note} is damaged", hint="remove it to accept the files as they are published now")
         for file in files:
-            address = url if url is not None and not several else f"{(url or published.base).rstrip('/')}/{file}"
+            address = url if url is not None and not several else f"{base}/{file}"
             expected = sha256 or published_checksums.get(file)
             hint = CORRUPTED if expected else f"the file has changed: to accept the new one, remove {note}"
-            checksum, path = expected or written.get(file), staging / file
+            checksum, path = expected or written.get(file), downloads / file
             if not path.exists() or checksum not in (None, digest_file(path)):  # else an interrupted call downloaded it
                 fetch(address, path, sha256=checksum, hint=hint, progress=progress)
         listening(progress).report(f"unpacking {target.name}", 0)
-        _install(published, [*files], staging, target, languages)
-        digests = {file: digest_file(staging / file) for file in files}
+        _install(published, [*files], downloads, target, languages)
+        digests = {file: digest_file(downloads / file) for file in files}
         lines = (f"{checksum}  {name}\n" for name, checksum in sorted((written | digests).items()))
         write_text(note, "".join(lines))  # only after the files could be unpacked
-        shutil.rmtree(staging)
-    except OSError as error:
-        raise unwritable(Path(error.filename or target), error) from None
-    finally:
-        with suppress(OSError):  # it holds what the next call resumes from, or it is gone
-            staging.rmdir()
+        shutil.rmtree(downloads.parent)
     return target
 
 
+@contextmanager
+def _working(target: Path, base: str) -> Iterator[Path]:
+    """A folder for the files from one address, beside the target; another address may have other files.
+
+    It is kept if the block is interrupted, so that the next call resumes.
+
+    Raises:
+        DownloadError: if another process is downloading the same collection, or the disk is full.
+    """
+    staging = target.with_name(f".{target.name}.download")
+    downloads = staging / digest(base)[:8]
+    made = [downloads, staging, *([] if target.parent.exists() else [target.parent])]
+    try:
+        downloads.mkdir(parents=True, exist_ok=True)
+        with locked(staging):
+            try:
+                yield downloads
+            finally:
+                for each in made:
+                    with suppress(OSError):  # it holds what the next call resumes from, or it is gone
+                        each.rmdir()
+    except BlockingIOError:
+        raise DownloadError(
+            f"another process is downloading {target}", hint="wait for its end, and run the command again"
+        ) from None
+    except OSError as error:
+        raise unwritable(Path(error.filename or target), error) from None
+
+
 def _install(
-    published: Published, files: Sequence[str], staging: Path, target: Path, languages: Sequence[str] | None
+    published: Published, files: Sequence[str], downloads: Path, target: Path, languages: Sequence[str] | None
 ) -> None:
     """Unpack the downloaded files and arrange them in the target.
 
@@ -129,17 +157,17 @@ def _install(
         for file in files:
             if file.endswith(ENDINGS):
                 try:
-                    unpack(staging / file, unpacked, members=published.members)
+                    unpack(downloads / file, unpacked, members=published.members)
                 except DownloadError:
-                    (staging / file).unlink()
+                    (downloads / file).unlink()
                     raise
             else:
                 (unpacked / file).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(staging / file, unpacked / file)
+                shutil.copyfile(downloads / file, unpacked / file)
         try:
             published.arrange(unpacked, new, languages)
         except DownloadError:
-            shutil.rmtree(staging)
+            shutil.rmtree(downloads)
             raise
 
 
@@ -155,11 +183,3 @@ def _adding(target: Path) -> Iterator[Path]:
         for child in sorted(made.iterdir()):
             if not (target / child.name).exists():
                 child.rename(target / child.name)
-
-
-def _read(note: Path) -> dict[str, str]:
-    """File -> checksum, as in the output of sha256sum."""
-    if not note.exists():
-        return {}
-    lines = (line.split(maxsplit=1) for line in note.read_text("utf-8").splitlines() if line.strip())
-    return {name: checksum for checksum, name in lines}

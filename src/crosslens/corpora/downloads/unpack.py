@@ -1,5 +1,7 @@
 """Unpack zip and tar archives, refusing those that would write outside their folder."""
 
+import errno
+import lzma
 import re
 import tarfile
 import zipfile
@@ -10,6 +12,9 @@ from crosslens.errors import DownloadError
 
 ENDINGS = (".zip", ".tgz", ".tar.gz", ".tar")
 """Endings of archives; other files are not unpacked."""
+
+_DAMAGE = tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError
+"""What libraries raise for a damaged archive."""
 
 
 def unpack(archive: Path, folder: Path, *, members: str = ".*") -> None:
@@ -29,14 +34,23 @@ def unpack(archive: Path, folder: Path, *, members: str = ".*") -> None:
             _unpack_zip(archive, folder, wanted)
         else:
             _unpack_tar(archive, folder, wanted)
-    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
+    except (
+        tarfile.TarError,
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        KeyError,
+        RuntimeError,
+    ) as error:
         # Where a file has the beginning of an archive and no more, tarfile lists what it tried, line by line.
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise _damaged(archive, _kind(archive) or ("it is incomplete" if reason.endswith(":") else reason)) from None
     except OSError as error:
-        if error.errno is not None:  # such as a full disk
+        if error.errno not in (None, errno.EINVAL):  # such as a full disk
             raise
-        raise _damaged(archive, str(error) or type(error).__name__) from None  # gzip reports damage as OSError
+        # gzip reports damage as OSError, and zipfile seeks to where a damaged archive points.
+        raise _damaged(archive, str(error) or type(error).__name__) from None
 
 
 def _unpack_zip(archive: Path, folder: Path, wanted: re.Pattern[str]) -> None:

@@ -144,6 +144,8 @@ def texts(
         for column in layout.columns if labelled else layout.segments:
             if column not in row:
                 raise DataError(f"the row has no column {column!r}", file=file, line=line)
+            if isinstance(row[column], list | Mapping):
+                raise DataError(f"{column} is not a text", file=file, line=line)
             if _missing(row[column]):
                 raise DataError(f"empty {column}", file=file, line=line, hint="remove the row or fill it in")
         value = label(row[layout.label]) if labelled else None
@@ -193,12 +195,16 @@ def label_name(feature: Any, file: str, *, unnamed: bool = False) -> Callable[[A
 
 def _sentences(rows: Rows, label: Callable[[Any], str | None], file: str) -> Iterator[Sentence]:
     for number, row in rows:
-        tags = [tag for tag in map(label, row[TAGS]) if tag is not None]
-        if len(tags) != len(row[WORDS]):
-            raise DataError(f"{len(row[WORDS])} words, but {len(tags)} tags", file=file, line=number)
+        words, codes = row.get(WORDS), row.get(TAGS)
+        listed = all(isinstance(each, Collection) and not isinstance(each, str) for each in (words, codes))
+        if words is None or codes is None or not listed or not all(isinstance(word, str) for word in words):
+            raise DataError(f"{WORDS} and {TAGS} must be a list of words and a list of tags", file=file, line=number)
+        tags = [tag for tag in map(label, codes) if tag is not None]
+        if len(tags) != len(words):
+            raise DataError(f"{len(words)} words, but {len(tags)} tags", file=file, line=number)
         if tags:
             entities = tuple(check_tag(tag, file=file, line=number) for tag in tags)
-            yield Sentence(tuple(map(normal, row[WORDS])), entities=entities, where=Where(file, number))
+            yield Sentence(tuple(map(normal, words)), entities=entities, where=Where(file, number))
 
 
 def _missing(value: Any) -> bool:

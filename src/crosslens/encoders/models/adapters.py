@@ -241,12 +241,13 @@ def with_adapter(folder: str | Path, *, revision: str | None = None) -> Encoder:
         try:
             adapted = get_peft_model(encoder.model, config)
             result = set_peft_model_state_dict(adapted, of_encoder)
-            misfits = [name for name in (*result.missing_keys, *result.unexpected_keys) if ".lora_" in name]
+            mark = f".{adapted.base_model.prefix}"  # in the names of the adapter's tensors
+            misfits = [name for name in (*result.missing_keys, *result.unexpected_keys) if mark in name]
         except (ValueError, RuntimeError) as error:  # no such modules, or modules of other sizes
             misfits = [str(error).splitlines()[-1].strip()]
     if misfits:
         raise EncoderError(
-            f"{folder}: its low-rank update does not fit the encoder {base}: {misfits[0]}",
+            f"{folder}: its update does not fit the encoder {base}: {misfits[0]}",
             hint="load it with the encoder that it was trained on",
         )
     merged = adapted.merge_and_unload()

@@ -21,6 +21,7 @@ from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedMode
 from transformers.modeling_outputs import BaseModelOutput
 
 from crosslens.data.corpus import Corpus
+from crosslens.data.formats.lines import normal
 from crosslens.data.formats.text import cut_words
 from crosslens.data.sentence import Sentence
 from crosslens.data.subwords import LONGEST_WORD
@@ -30,7 +31,7 @@ from crosslens.encoders.families import find_family
 from crosslens.encoders.gpu.lstm import store_together
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.start import Start
-from crosslens.errors import DataError, RequestError
+from crosslens.errors import DataError, RequestError, suggest
 from crosslens.initial_weights import initial_weights
 
 BEGIN = "▁"
@@ -45,6 +46,19 @@ SMALLEST_KEY = -(2**63)
 
 LAYERS = 3
 """Default number of layers."""
+
+SIZES = frozenset(
+    {
+        "hidden_size",
+        "num_hidden_layers",
+        "character_size",
+        "character_hidden",
+        "word_size",
+        "dropout",
+        "word_dropout",
+    }
+)
+"""Settings of `BilstmConfig` that do not follow from the training corpus and the vectors."""
 
 Vectors = Mapping[str, np.ndarray]
 """Word -> pretrained vector, all of one size."""
@@ -190,10 +204,11 @@ class BilstmEmbeddings(nn.Module):
             index = torch.where(dropped, len(self.word_keys), index)
         parts = [spelling, self.words(index)]
         if self.config.vector_size:
+            index = _find(self.vector_keys, keys)
             unknown = (words.characters == UNKNOWN).any(1)  # it may be any word with as many characters
-            index = torch.where(unknown, len(self.vector_keys), _find(self.vector_keys, keys))
-            table = torch.cat([self.vectors, self.vectors.new_zeros(1, self.config.vector_size)])
-            parts.append(table[index].detach())  # not trained
+            unknown |= index == len(self.vector_keys)
+            rows = self.vectors.detach()[index.clamp(max=len(self.vectors) - 1)]  # not trained
+            parts.append(rows.masked_fill(unknown[:, None], 0))
         return self.projection(torch.cat(parts, -1))
 
 
@@ -304,21 +319,25 @@ def fresh_bilstm(
         seed: random seed of the weights.
         vectors: word -> pretrained vector, all of one size; they are not trained. None: no vectors.
         device: device of the model; None: a GPU if available.
-        **sizes: settings of `BilstmConfig`.
+        **sizes: settings of `BilstmConfig`: `SIZES`.
 
     Returns:
         An encoder of the family ``bilstm``, randomly initialised.
 
     Raises:
         DataError: for a corpus without words.
-        RequestError: for vectors of different sizes, an empty mapping, or a name in place of a corpus.
+        RequestError: for vectors of different sizes, an empty mapping, an unknown setting, or a name in place of a
+            corpus.
 
     Examples:
         >>> bilstm = xl.fresh_bilstm(xl.load_corpus("ud/en_ewt:train[:40]", data=sample), seed=1, device="cpu")
         >>> bilstm.family.name, bilstm.depth
         ('bilstm', 3)
     """
+    if unknown := sorted(sizes.keys() - SIZES):
+        raise RequestError(f"a BiLSTM has no setting {unknown[0]!r}", hint=suggest(unknown[0], SIZES))
     sentences = cut_words(train).sentences
+    vectors = vectors and {normal(word): vector for word, vector in vectors.items()}
     # A word with a space inside, as in Vietnamese, is read as several, because the tokenizer splits text at spaces.
     words = Counter(part for sentence in sentences for word in sentence.words for part in word.split(" ") if part)
     if not words:
