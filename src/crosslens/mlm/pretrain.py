@@ -87,8 +87,8 @@ def pretrain(
     Raises:
         DataError: if text or a dictionary cannot be read.
         RequestError: if the folder exists, the unfinished training there has other settings, a language has too little
-            text or none that its vocabulary knows, a dictionary shares no word with the text, or ``save_every`` is
-            below 1.
+            text, none that its vocabulary knows, or more characters than that has room for, a dictionary shares no
+            word with the text, or ``save_every`` is below 1.
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
     require_interval(save_every)
