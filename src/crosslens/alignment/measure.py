@@ -9,7 +9,7 @@ import numpy as np
 
 from crosslens import __version__
 from crosslens.alignment.baselines import BASELINES, Baseline, Mapping, choose_baselines, fit_rotations
-from crosslens.alignment.neighbours import Method, hits, ranked
+from crosslens.alignment.neighbours import Method, ranked
 from crosslens.alignment.rotation import refuse_different_widths
 from crosslens.alignment.vectors import WordVectors
 from crosslens.corpora.parallel import load_parallel
@@ -45,9 +45,10 @@ def word_translation(
 ) -> Results:
     """Bilingual dictionary induction (Conneau, Wu et al. 2020, section 5.1.1; the protocol of MUSE).
 
-    For every source word in the test dictionary, all target words are ranked; any listed translation is correct. Words
-    without a vector are skipped, and the tag ``coverage`` is the percentage of source words tested. Pairs of ``train``
-    whose source word is tested are left out, and the tag ``shared_pairs`` counts them.
+    For every source word in the test dictionary, all target words are ranked; any listed translation is correct, and
+    wrong words that are equally similar come first. Words without a vector are skipped, and the tag ``coverage`` is the
+    percentage of source words tested. Pairs of ``train`` whose source word is tested are left out, and the tag
+    ``shared_pairs`` counts them.
 
     Args:
         source: source vectors, from `load_vectors`; CSLS uses all of them.
@@ -109,11 +110,11 @@ def word_translation(
                     named.rotation.target(y),
                     among=moved,
                     method=method,
-                    best=max(AT),
+                    best=max(AT) + max(map(len, right)),  # as ties need
                     progress=partial(_report_words, listener, stage, (place, len(first.layers)), named.name),
                 )
                 records += _records(
-                    {f"precision@{at}": hits(ranking, right, at=at) for at in AT},
+                    {f"precision@{at}": ranking.hits(right, at=at) for at in AT},
                     described,
                     tags,
                     sides=(first, second),
@@ -161,7 +162,8 @@ def sentence_retrieval(
 ) -> Results:
     """Retrieve parallel sentences by mean-pooled vectors, in both directions (Conneau, Wu et al. 2020, section 5.1.3).
 
-    Pairs of ``train`` that are also in ``test`` are left out, and the tag ``shared_pairs`` counts them.
+    A tie with another sentence counts as a miss. Pairs of ``train`` that are also in ``test`` are left out, and the tag
+    ``shared_pairs`` counts them.
 
     Args:
         source: encoder of the first language.
@@ -232,9 +234,9 @@ def sentence_retrieval(
                     (x, y, (first, second), pair, read),
                     (y, x, (second, first), pair[::-1], (read[1], read[0])),
                 ):
-                    ranking = ranked(queries, candidates, method=method, best=1)
+                    ranking = ranked(queries, candidates, method=method, best=2)  # as ties need
                     records += _records(
-                        {"precision@1": hits(ranking, right, at=1)},
+                        {"precision@1": ranking.hits(right, at=1)},
                         described,
                         tags,
                         sides=encoders,
