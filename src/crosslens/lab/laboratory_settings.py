@@ -22,7 +22,7 @@ class LaboratorySettings(Strict):
         numerals: fraction of the numerals that all languages share.
         cognates: fraction of the other content words that are cognates of the source language's.
         false_friends: fraction of the remaining content words that another language uses for a different concept.
-        homonyms: fraction of the verbs and adjectives with the form of a noun.
+        homonyms: fraction of the other verbs and adjectives that get the form of a noun.
         sentences: number of sentences of raw text per language.
         seed: random seed.
     """

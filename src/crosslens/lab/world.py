@@ -35,7 +35,8 @@ class WorldSettings(Strict):
         surnames: number of surnames.
         places: number of place names.
         organisations: number of names of organisations.
-        namesakes: fraction of the organisations with the name of a place, told apart only by context.
+        namesakes: fraction of the organisations that get the name of a place, told apart only by context, where all
+            languages share both names.
         trees: number of trees in each split; raw text has the trees of ``train``.
         shortest: minimum number of nodes in a tree.
         longest: maximum number of nodes in a tree.
