@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence, Sized
 from functools import partial
 from itertools import chain
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.layers import name_layer, pair_layers
 from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import represent
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, require_known
 from crosslens.progress import Listener, Progress, listening
 from crosslens.results.record import Record, Results
 from crosslens.results.record_settings import second_encoder, settings_text
@@ -38,7 +38,7 @@ def word_translation(
     test: Dictionary,
     mapping: Mapping = "procrustes",
     method: Method = "csls",
-    baselines: Sequence[Baseline] = BASELINES,
+    baselines: Baseline | Sequence[Baseline] = BASELINES,
     baseline_seeds: Sequence[int] = (1,),
     untrained: Iterable[tuple[int, WordVectors, WordVectors]] = (),
     progress: Listener = None,
@@ -70,7 +70,7 @@ def word_translation(
 
     Raises:
         RequestError: if a dictionary has no pair with vectors, every pair of ``train`` is tested, layers or widths
-            differ, or a baseline is unknown.
+            differ, or a baseline, mapping or method is unknown.
 
     Examples:
         >>> vectors = [xl.load_vectors(encoder, language=language, text=xl.load_corpus(f"sample/{language}"))
@@ -82,6 +82,7 @@ def word_translation(
         ['words identity', 'words procrustes', 'words procrustes_shuffled']
     """
     chosen = choose_baselines(baselines, mapping=mapping)
+    require_known(method, get_args(Method), "method")
     listener = listening(progress)
     described = _described(train, test, [digest([list(pair) for pair in each.pairs]) for each in (train, test)])
     records: list[Record] = []
@@ -156,7 +157,7 @@ def sentence_retrieval(
     layers: Literal["same", "relative"] = "same",
     mapping: Mapping = "procrustes",
     method: Method = "cosine",
-    baselines: Sequence[Baseline] = BASELINES,
+    baselines: Baseline | Sequence[Baseline] = BASELINES,
     baseline_seeds: Sequence[int] = (1,),
     progress: Listener = None,
 ) -> Results:
@@ -189,7 +190,7 @@ def sentence_retrieval(
 
     Raises:
         RequestError: if the encoders differ in width, or in depth with ``layers="same"``; every pair of ``train`` is
-            tested; or a baseline is unknown.
+            tested; or a baseline, mapping, method or pairing of layers is unknown.
         DataError: if a corpus lacks a language.
 
     Examples:
@@ -206,6 +207,7 @@ def sentence_retrieval(
     refuse_different_widths(source, target)
     paired = pair_layers(source, target, layers=layers)
     chosen = choose_baselines(baselines, mapping=mapping)
+    require_known(method, get_args(Method), "method")
     listener = listening(progress)
     described = _described(
         train, test, [digest([each[language].digest for language in pair]) for each in (train, test)]
