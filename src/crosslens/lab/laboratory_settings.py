@@ -6,7 +6,7 @@ from pydantic import Field, field_validator
 
 from crosslens.lab.language import Language
 from crosslens.lab.world import WorldSettings
-from crosslens.settings import Strict
+from crosslens.settings import Seed, Strict
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -36,7 +36,7 @@ class LaboratorySettings(Strict):
     false_friends: Share = 1.0
     homonyms: Share = 0.05
     sentences: Annotated[int, Field(ge=1)] = 30_000
-    seed: int = 0
+    seed: Seed = 0
 
     @field_validator("languages")
     @classmethod
