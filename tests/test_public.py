@@ -1,9 +1,14 @@
+import inspect
 import subprocess
 import sys
+from typing import Literal, get_args, get_origin
 
 import pytest
 
 import crosslens
+from crosslens.data.dictionary import of_words
+from crosslens.errors import RequestError
+from toy_vectors import vectors
 
 
 def test_every_public_name_is_there_and_sorted():
@@ -19,3 +24,61 @@ def test_every_public_name_is_there_and_sorted():
 def test_importing_costs_nothing():
     code = "import sys, crosslens; print({'torch', 'numpy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "set()"
+
+
+LANGUAGES = {"fr": 1.0, "de": 2.0, "ru": 3.0, "hi": 4.0}
+SPACE = vectors(["a", "b", "c"], [[1, 0], [0, 1], [1, 1]])
+WORDS = {"train": of_words([("a", "a"), ("b", "b")], name="train"), "test": of_words([("c", "c")], name="test")}
+HALVES = {"train": "sample/test[:10]", "test": "sample/test[10:20]", "pair": ("en", "fr")}
+CALLS = {
+    "add_lora": lambda encoder, **option: crosslens.add_lora(encoder, "1", **option),
+    "compare": lambda encoder, **option: crosslens.compare(encoder, "sample/test[:20]", pairs="en-fr", **option),
+    "correlate": lambda encoder, **option: crosslens.correlate(LANGUAGES, LANGUAGES, **option),
+    "correlations": lambda encoder, **option: crosslens.correlations(
+        crosslens.Results.of([]), required=False, **option
+    ),
+    "evaluate": lambda encoder, **option: crosslens.evaluate(tagger(encoder), "sample/fr:test[:2]", **option),
+    "finetune_and_evaluate": lambda encoder, **option: crosslens.finetune_and_evaluate(
+        encoder.name, "pos", train="sample/en:train[:9]", tests="sample/fr:test[:2]", **option
+    ),
+    "load_encoder": lambda encoder, **option: crosslens.load_encoder(encoder.name, **option),
+    "predict": lambda encoder, **option: crosslens.predict(tagger(encoder), "sample/fr:test[:2]", **option),
+    "probe": lambda encoder, **option: crosslens.probe(
+        encoder, "upos", train="sample/en:train[:9]", test="sample/fr:test[:2]", **option
+    ),
+    "random_init": lambda encoder, **option: crosslens.random_init(encoder, "1", **option),
+    "read_as": lambda encoder, **option: crosslens.read_as(encoder, **option),
+    "represent": lambda encoder, **option: crosslens.represent(encoder, "sample/fr[:2]", **option),
+    "sentence_retrieval": lambda encoder, **option: crosslens.sentence_retrieval(encoder, encoder, **HALVES, **option),
+    "transfer_by_layer": lambda encoder, **option: crosslens.transfer_by_layer(
+        encoder, "pos", train="sample/en:train[:9]", tests="sample/fr:test[:2]", pair=("en", "fr"), **option
+    ),
+    "word_translation": lambda encoder, **option: crosslens.word_translation(SPACE, SPACE, **WORDS, **option),
+}
+"""Public function -> a valid call, but for one option."""
+
+
+def tagger(encoder):
+    return crosslens.finetune(encoder, "pos", train="sample/en:train[:9]", recipe={"epochs": 1, "select": "last"})
+
+
+def alternatives(annotation):
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return tuple(choice for inner in get_args(annotation) for choice in alternatives(inner))
+
+
+OPTIONS = [
+    (name, option.name)
+    for name in crosslens.__all__
+    if inspect.isfunction(getattr(crosslens, name))
+    for option in inspect.signature(getattr(crosslens, name)).parameters.values()
+    if alternatives(option.annotation)
+]
+
+
+@pytest.mark.parametrize(("function", "option"), OPTIONS)
+def test_a_misspelt_option_is_refused(function, option, encoder):
+    """It would be another option, recorded under a name that does not exist."""
+    with pytest.raises(RequestError, match=r"misspelt|input should be"):
+        CALLS[function](encoder, **{option: "misspelt"})

@@ -9,6 +9,7 @@ from pydantic import BaseModel, model_validator
 from crosslens.errors import RequestError
 from crosslens.lab.presets import find_laboratory
 from crosslens.mlm.adapt_settings import Adaptation
+from crosslens.mlm.pretrain_settings import Masking
 from crosslens.probes import PROBES, find_probe
 from crosslens.settings import Strict, read_settings, replace_settings
 from crosslens.studies.study import Data
@@ -121,3 +122,29 @@ def test_a_settings_file_with_a_nearly_equal_name_is_suggested(tmp_path):
     (tmp_path / "pretrain.yaml").write_text("size: 1\n")
     with pytest.raises(RequestError, match=r"did you mean 'pretrain\.yaml'\?"):
         read_settings(tmp_path / "pretrian.yaml", Adaptation)
+
+
+def test_a_part_of_a_setting_is_replaced_by_its_dotted_name():
+    """As in a settings file: what an adaptation masks, the size of a world, the grammar of one language."""
+    adaptation = replace_settings(Adaptation(), {"masking.share": "0.3", "epochs": "2"}, what="an adaptation")
+    assert adaptation == Adaptation(epochs=2, masking=Masking(share=0.3))
+    usual = EVERY["laboratory"]
+    changed = replace_settings(usual, {"world.nouns": "40", "languages.sov.order": "VSO"}, what="a laboratory")
+    assert (changed.world.nouns, changed.languages["sov"].order) == (40, "VSO")
+    assert changed.languages["gen"] == usual.languages["gen"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"masking.shared": "0.3"}, r"an adaptation has no setting 'masking\.shared'.*'masking\.share'"),
+        ({"maskin.share": "0.3"}, r"an adaptation has no setting 'maskin\.share'"),
+        ({"epochs.share": "0.3"}, r"an adaptation has no setting 'epochs\.share'"),
+        ({"masking.share": "2"}, r"^masking\.share=2: input should be less than 1"),
+        ({"masking.masked": "1"}, r"^masking: masked and replaced add up to more than 1"),
+        ({"masking": "0.3"}, r"^masking=0\.3: expected settings"),
+    ],
+)
+def test_a_wrong_part_of_a_setting_is_named_with_what_it_is_part_of(settings, message):
+    with pytest.raises(RequestError, match=message):
+        replace_settings(Adaptation(), settings, what="an adaptation")

@@ -15,7 +15,7 @@ Every message is one sentence: what is wrong, and where. `hint` says what to do.
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 
@@ -118,6 +118,20 @@ def suggest(wrong: str, known: Iterable[str], *, otherwise: str | None = None) -
     if otherwise is not None:
         return otherwise
     return "known: " + ", ".join(names[:20]) + (", …" if len(names) > 20 else "") if names else "none is known"
+
+
+def require_known(name: str, known: Collection[str], kind: str) -> None:
+    """Refuse the name of an alternative that does not exist.
+
+    Args:
+        known: the alternatives.
+        kind: what they are, for the error.
+
+    Raises:
+        RequestError: if the name is not known.
+    """
+    if name not in known:
+        raise RequestError(f"unknown {kind} {name!r}", hint=suggest(str(name), known))
 
 
 def suggest_beside(path: str | Path, *, otherwise: str) -> str:

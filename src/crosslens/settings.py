@@ -190,7 +190,8 @@ def replace_settings(current: Settings, settings: Mapping[str, Any], *, what: st
     """Copy settings with some values replaced, and validate them.
 
     Args:
-        settings: setting -> value; strings are converted to the setting's type, and ``none`` to None.
+        settings: setting, dotted if it is part of another (``masking.share``) -> value; strings are converted to the
+            setting's type, and ``none`` to None.
         what: name of the settings, for errors.
 
     Raises:
@@ -199,21 +200,25 @@ def replace_settings(current: Settings, settings: Mapping[str, Any], *, what: st
     model = type(current)
     replaced: dict[str, Any] = current.model_dump()
     for setting, value in settings.items():
-        if setting not in model.model_fields:
-            raise RequestError(f"{what} has no setting {setting!r}", hint=suggest(setting, model.model_fields))
+        *parents, last = setting.split(".")
+        group: Any = replaced
+        for name in parents:
+            group = group.get(name) if isinstance(group, dict) else None
+        if not isinstance(group, dict) or last not in group:
+            known = [".".join([*parents, name]) for name in group] if isinstance(group, dict) else model.model_fields
+            raise RequestError(f"{what} has no setting {setting!r}", hint=suggest(setting, known))
         if isinstance(value, str):
-            is_tuple = isinstance(replaced[setting], tuple)
+            is_tuple = isinstance(group[last], tuple)
             value = None if value.lower() == "none" else value.split(",") if is_tuple else value
-        replaced[setting] = value
+        group[last] = value
     try:
         return model.model_validate(replaced)
     except ValidationError as error:
-        lines = [
-            f"{problem.location[0]}={settings.get(str(problem.location[0]), '')}: {problem.reason}"
-            if problem.location
-            else f"{what}: {problem.reason}"
-            for problem in problems_of(error, model)
-        ]
+        lines = []
+        for problem in problems_of(error, model):
+            given = [name for name in settings if f"{problem.setting}.".startswith(f"{name}.")]
+            place = f"{given[0]}={settings[given[0]]}" if given else problem.setting or what
+            lines.append(f"{place}: {problem.reason}")
         raise RequestError("; ".join(dict.fromkeys(lines))) from None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crosslens.alignment.measure import sentence_retrieval, word_translation
-from crosslens.alignment.neighbours import hits, ranked
+from crosslens.alignment.neighbours import ranked
 from crosslens.alignment.rotation import fit_rotation
 from crosslens.alignment.transplant import transfer_by_layer
 from crosslens.alignment.vectors import WordVectors
@@ -58,9 +58,22 @@ def test_sentences_are_looked_for_in_both_directions(encoder, treebanks, method,
         rotation = fit_rotation(vectors["train", "en"][layer], vectors["train", "fr"][layer])
         x, y = rotation(vectors["test", "en"][layer]), rotation.target(vectors["test", "fr"][layer])
         for queries, candidates, pair in ((x, y, ("en", "fr")), (y, x, ("fr", "en"))):
-            expected = 100 * hits(ranked(queries, candidates, method=method, best=1), right, at=1).mean()
+            expected = 100 * ranked(queries, candidates, method=method).hits(right, at=1).mean()
             assert values[layer, *pair] == pytest.approx(expected)
     assert any(values[layer, "en", "fr"] != values[layer, "fr", "en"] for layer in range(encoder.depth + 1))
+
+
+def test_a_sentence_that_is_not_told_from_another_is_not_retrieved(encoder, treebanks, monkeypatch):
+    train, sides = halves(treebanks)
+
+    def represent(encoder, corpus):
+        rows = np.random.default_rng(len(corpus)).normal(size=(len(corpus), 8))
+        rows[0] = rows[1]
+        return SimpleNamespace(vectors=np.stack([rows] * (encoder.depth + 1)))
+
+    monkeypatch.setattr("crosslens.alignment.measure.represent", represent)
+    results = sentence_retrieval(encoder, encoder, train=train, test=sides, pair=("en", "fr"), baselines=())
+    assert set(results.to_pandas()["value"]) == {100 * (len(sides) - 2) / len(sides)}
 
 
 def test_sentence_pairs_that_are_tested_are_not_learnt_from(encoder, treebanks):
@@ -153,8 +166,8 @@ def test_encoders_of_different_depth_are_aligned_at_the_same_relative_depth(enco
     )
     for row, (first, second) in zip(rows[::2], [(0, 0), (2, 1), (4, 2)], strict=True):
         rotation = fit_rotation(learnt_x[first], learnt_y[second])
-        ranking = ranked(rotation(x[first]), rotation.target(y[second]), method="cosine", best=1)
-        assert row["value"] == pytest.approx(100 * hits(ranking, [{i} for i in range(len(sides))], at=1).mean())
+        ranking = ranked(rotation(x[first]), rotation.target(y[second]), method="cosine")
+        assert row["value"] == pytest.approx(100 * ranking.hits([{i} for i in range(len(sides))], at=1).mean())
 
 
 def test_parallel_sentences_may_be_named_and_all_of_them_are_counted(encoder):

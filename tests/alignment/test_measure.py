@@ -37,6 +37,16 @@ def test_unique_source_words_any_translation_and_coverage():
     assert '"coverage": 60.0' in row["tags"]  # 3 of 5 distinct source words
 
 
+@pytest.mark.parametrize("method", ["csls", "cosine"])
+def test_a_word_with_the_vector_of_a_translation_comes_before_it(method):
+    """Of eleven equal words with ten translations among them, the best translation is second."""
+    names = [f"{side}{i}" for i in range(5) for side in "abcdefghijk"]
+    source, target = vectors(WORDS[:5], SPACE[:5]), vectors(names, np.repeat(SPACE[:5], 11, axis=0), "fr")
+    test = of_words([(f"w{i}", f"{side}{i}") for i in range(5) for side in "abcdefghij"], name="test")
+    found = word_translation(source, target, train=test, test=test, mapping="identity", method=method)
+    assert precision(found) == {"precision@1": 0.0, "precision@5": 100.0, "precision@10": 100.0}
+
+
 def test_a_dictionary_that_shares_no_pair_is_refused():
     train = of_words(PAIRS[:40], name="train")
     with pytest.raises(RequestError, match=r"none of the 1 word pairs of other has vectors on both sides"):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from crosslens.errors import RequestError
 from crosslens.lab.laboratory import Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
 
@@ -63,3 +64,12 @@ def test_long_sets_of_sentence_pairs_do_not_begin_again():
     pairs = [text.segments for text in MADE.pairs("src", split="train", pairs=1500).texts]
     premises = [premise for premise, _ in pairs]
     assert len(set(premises)) > 0.8 * len(premises)
+
+
+@pytest.mark.parametrize("make", [MADE.corpus, MADE.documents, MADE.pairs, MADE.labelled, MADE.text])
+@pytest.mark.parametrize("number", [0, -1])
+def test_a_corpus_has_at_least_one_item(make, number):
+    """Zero is not the default, and a negative number neither the end of a corpus nor endless."""
+    wanted = {MADE.documents: "documents", MADE.pairs: "pairs"}.get(make, "sentences")
+    with pytest.raises(RequestError, match=f"a corpus cannot have {number} items"):
+        make("src", **{wanted: number})

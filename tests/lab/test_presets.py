@@ -5,6 +5,9 @@ from collections import defaultdict
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
+from crosslens.errors import RequestError
+from crosslens.lab.presets import GOOD, find_laboratory
+from crosslens.settings import replace_settings
 
 SOURCE = {
     "nsubj": "before",
@@ -34,3 +37,11 @@ def test_every_language_has_its_own_word_order(language, differences):
             sides[relation].add("before" if word < head else "after")
     expected = {relation: {side} for relation, side in {**SOURCE, **differences}.items() if side is not None}
     assert {relation: sides[relation] for relation in SOURCE if relation in sides} == expected
+
+
+@pytest.mark.parametrize("preset", ["good-w", "good-w-1", "good-w\N{ARABIC-INDIC DIGIT THREE}", f"good-w{2**63}"])
+def test_the_number_of_a_world_is_a_seed_that_pretraining_can_have(preset):
+    with pytest.raises(RequestError, match=r"unknown preset|seed="):
+        find_laboratory(preset)
+    with pytest.raises(RequestError, match="seed=-1: input should be greater than or equal to 0"):
+        replace_settings(GOOD, {"seed": "-1"}, what="a laboratory")

@@ -193,6 +193,12 @@ def test_another_object_is_another_word_than_subject_and_object_also_among_three
         assert others[thing] not in (concepts[place["nsubj"]], concepts[place["obj"]])
 
 
+def test_a_world_whose_verbs_have_but_two_objects_is_refused():
+    world = WorldSettings(exponent=10, strictness=1e6, spread=10)
+    with pytest.raises(RequestError, match="all are of the same two nouns"):
+        Laboratory(LaboratorySettings(languages={"a": Language()}, world=world)).pairs("a")
+
+
 @pytest.mark.parametrize("count", [5, 150, 400])
 def test_a_labelled_split_of_any_size_shares_no_sentence_with_the_others(count):
     """Few structures and words, so that many sentences are drawn several times."""

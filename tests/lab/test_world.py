@@ -39,6 +39,9 @@ def test_frequent_words_are_frequent():
         ({"shortest": 12, "longest": 8}, "the shortest structures .12. are longer than the longest .8."),
         ({"longest": 3}, "greater than or equal to 4"),
         ({"nouns": 0}, "greater than or equal to 1"),
+        ({"nouns": 1001}, "less than or equal to 1000"),
+        ({"spread": 400.0}, "less than or equal to 10"),  # weights would be infinite
+        ({"strictness": float("inf")}, "less than or equal to 1000000"),
         ({"namesakes": 1.5}, "less than or equal to 1"),
         ({"verbs": 3}, "Extra inputs are not permitted"),
     ],

@@ -4,6 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from crosslens.errors import RequestError
+from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.pretrain_settings import Masking, Pretraining
 from crosslens.settings import read_settings
 
@@ -77,3 +78,11 @@ def test_a_dictionary_is_of_two_languages():
 )
 def test_checkpoints_end_with_the_last_step_and_ascend(checkpoints, kept):
     assert Pretraining(corpora={"en": "en.txt"}, steps=10, checkpoints=checkpoints).kept_steps == kept
+
+
+def test_a_single_layer_may_be_a_number():
+    """As YAML reads it."""
+    assert Pretraining(corpora={"en": "a", "fr": "b"}, separate=0).separate_layers == (0,)
+    assert Adaptation(freeze=1) == Adaptation(freeze="1")
+    with pytest.raises(ValidationError, match="layer"):
+        Adaptation(freeze="upper")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from crosslens.mlm.vocabulary import FOREIGN, VOCABULARIES, encode_lines, make_vocabularies
+from crosslens.errors import RequestError
+from crosslens.mlm.vocabulary import FOREIGN, SPECIALS, VOCABULARIES, encode_lines, make_vocabularies
 from toys import SENTENCES
 
 
@@ -67,6 +68,17 @@ def test_separate_vocabularies_have_equal_parts_of_the_size(kind, size):
     }
     assert [len(pieces) for pieces in own.values()] == [size // 2] * 2
     assert len(made["en"]) == size - 5  # special tokens are shared
+
+
+@pytest.mark.parametrize(("kind", "size"), [("bpe", 80), ("wordpiece", 79)])
+def test_a_vocabulary_is_never_larger_than_its_size(kind, size):
+    """Trainers keep every character, however many."""
+    letters = [chr(0x10D0 + number) for number in range(37)]
+    lines = [letter + other for letter in letters for other in letters]
+    needed = len(SPECIALS) + (len(letters) + 1 if kind == "bpe" else 2 * len(letters))  # ▁, or ## before a letter
+    assert len(VOCABULARIES[kind](lines, size=size, positions=16)) == size > needed - 1
+    with pytest.raises(RequestError, match=f"a vocabulary of {needed - 1} subwords has no room.* need {needed}"):
+        VOCABULARIES[kind](lines, size=needed - 1, positions=16)
 
 
 def test_a_vocabulary_of_ones_own_cuts_as_it_would_alone():

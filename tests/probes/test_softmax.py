@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from pydantic import ValidationError
 
 from crosslens.digests import stream_seed
 from crosslens.probes.softmax import Fit, fit
@@ -118,3 +119,11 @@ def test_layers_learn_as_linear_classifiers_trained_one_by_one(epochs):
         alone = one_by_one(vectors[layer], answers, dev[layer], right, **asked)
         for ours, expected in zip(together, alone, strict=True):
             np.testing.assert_allclose(ours[layer], expected, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "setting", [{"inputs": "scale"}, {"batch": 0}, {"epochs": 0}, {"learning_rate": -1.0}, {"floor": float("nan")}]
+)
+def test_what_no_classifier_can_be_trained_with_is_refused(setting):
+    with pytest.raises(ValidationError, match=next(iter(setting))):
+        Fit(**setting)

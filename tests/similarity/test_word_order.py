@@ -1,7 +1,9 @@
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
+from itertools import permutations
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -125,3 +127,27 @@ def test_a_type_that_is_rare_in_either_treebank_is_not_compared():
     for source, target in ((mostly_subjects, both), (both, mostly_subjects)):
         (record,) = word_order_distance(source, [target])
         assert (record.n, record.value) == (1, 0.0)
+
+
+def test_the_distance_is_that_of_the_files_read_line_by_line():
+    """Once more from the columns of CoNLL-U, with shares as in Ahmad et al. (2019)."""
+
+    def directions(corpus):
+        sides = defaultdict(list)
+        for sentence in corpus.sentences:
+            rows = [row for row in (line.rstrip("\n").split("\t") for line in sentence.lines) if row[0].isdigit()]
+            upos = {row[0]: row[3] for row in rows}
+            for number, _, _, tag, _, _, head, relation, *_ in rows:
+                if head != "0" and tag != "PUNCT":
+                    sides[relation.split(":")[0], upos[head], tag].append(int(number) < int(head))
+        total = sum(map(len, sides.values()))
+        return {kind: np.mean(before) for kind, before in sides.items() if len(before) >= total / 1000}
+
+    treebanks = [load_corpus(f"sample/{name}:test") for name in ("en", "fr", "hi")]
+    for source, target in permutations(treebanks, 2):
+        ours, theirs = directions(source), directions(target)
+        kinds = ours.keys() & theirs.keys()
+        (record,) = word_order_distance(source, [target])
+        assert len(kinds) > 20
+        assert record.n == len(kinds)
+        assert record.value == pytest.approx(np.mean([abs(ours[kind] - theirs[kind]) for kind in kinds]))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from crosslens.alignment.rotation import Rotation, fit_rotation
 from crosslens.digests import stream_seed
 from crosslens.encoders.interventions.one_layer import OnOneLayer
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import RequestError, require_known, suggest
 from crosslens.results.cells import Row, condition_of
 
 Mapping = Literal["procrustes", "identity"]
@@ -45,19 +45,21 @@ class NamedRotation:
     rotation: Rotation
 
 
-def choose_baselines(names: Sequence[str], *, mapping: Mapping) -> tuple[Baseline, ...]:
+def choose_baselines(names: str | Sequence[str], *, mapping: Mapping) -> tuple[Baseline, ...]:
     """Select the baselines that apply to a mapping, in the order of `BASELINES`.
 
     Without a mapping, only ``untrained`` applies.
 
     Raises:
-        RequestError: for an unknown baseline.
+        RequestError: for an unknown baseline or mapping.
 
     >>> choose_baselines(["identity", "untrained"], mapping="procrustes")
     ('untrained', 'identity')
     >>> choose_baselines(["identity", "untrained"], mapping="identity")
     ('untrained',)
     """
+    require_known(mapping, get_args(Mapping), "mapping")
+    names = [names] if isinstance(names, str) else names
     for name in names:
         if name not in BASELINES:
             raise RequestError(f"there is no baseline {name!r}", hint=suggest(name, BASELINES))

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence, Sized
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 
 from crosslens import __version__
 from crosslens.alignment.baselines import BASELINES, Baseline, Mapping, choose_baselines, fit_rotations
-from crosslens.alignment.neighbours import Method, hits, ranked
+from crosslens.alignment.neighbours import Method, ranked
 from crosslens.alignment.rotation import refuse_different_widths
 from crosslens.alignment.vectors import WordVectors
 from crosslens.corpora.dictionaries import require_languages
@@ -22,7 +22,7 @@ from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.layers import name_layer, pair_layers
 from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import represent
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, require_known
 from crosslens.progress import Listener, Progress, listening
 from crosslens.results.record import Record, Results
 from crosslens.results.record_settings import second_encoder, settings_text
@@ -40,16 +40,17 @@ def word_translation(
     test: Dictionary,
     mapping: Mapping = "procrustes",
     method: Method = "csls",
-    baselines: Sequence[Baseline] = BASELINES,
+    baselines: Baseline | Sequence[Baseline] = BASELINES,
     baseline_seeds: Sequence[int] = (1,),
     untrained: Iterable[tuple[int, WordVectors, WordVectors]] = (),
     progress: Listener = None,
 ) -> Results:
     """Bilingual dictionary induction (Conneau, Wu et al. 2020, section 5.1.1; the protocol of MUSE).
 
-    For every source word in the test dictionary, all target words are ranked; any listed translation is correct. Words
-    without a vector are skipped, and the tag ``coverage`` is the percentage of source words tested. Pairs of ``train``
-    whose source word is tested are left out, and the tag ``shared_pairs`` counts them.
+    For every source word in the test dictionary, all target words are ranked; any listed translation is correct, and
+    wrong words that are equally similar come first. Words without a vector are skipped, and the tag ``coverage`` is the
+    percentage of source words tested. Pairs of ``train`` whose source word is tested are left out, and the tag
+    ``shared_pairs`` counts them.
 
     Args:
         source: source vectors, from `load_vectors`; CSLS uses all of them.
@@ -71,7 +72,7 @@ def word_translation(
 
     Raises:
         RequestError: if a dictionary has other languages or no pair with vectors, every pair of ``train`` is tested,
-            layers or widths differ, or a baseline is unknown.
+            layers or widths differ, or a baseline, mapping or method is unknown.
 
     Examples:
         >>> vectors = [xl.load_vectors(encoder, language=language, text=xl.load_corpus(f"sample/{language}"))
@@ -85,6 +86,7 @@ def word_translation(
     for dictionary in (train, test):
         require_languages(dictionary, source.language, target.language)
     chosen = choose_baselines(baselines, mapping=mapping)
+    require_known(method, get_args(Method), "method")
     listener = listening(progress)
     described = _described(train, test, [digest([list(pair) for pair in each.pairs]) for each in (train, test)])
     records: list[Record] = []
@@ -113,11 +115,11 @@ def word_translation(
                     named.rotation.target(y),
                     among=moved,
                     method=method,
-                    best=max(AT),
+                    best=max(AT) + max(map(len, right)),  # as ties need
                     progress=partial(_report_words, listener, stage, (place, len(first.layers)), named.name),
                 )
                 records += _records(
-                    {f"precision@{at}": hits(ranking, right, at=at) for at in AT},
+                    {f"precision@{at}": ranking.hits(right, at=at) for at in AT},
                     described,
                     tags,
                     sides=(first, second),
@@ -159,13 +161,14 @@ def sentence_retrieval(
     layers: Literal["same", "relative"] = "same",
     mapping: Mapping = "procrustes",
     method: Method = "cosine",
-    baselines: Sequence[Baseline] = BASELINES,
+    baselines: Baseline | Sequence[Baseline] = BASELINES,
     baseline_seeds: Sequence[int] = (1,),
     progress: Listener = None,
 ) -> Results:
     """Retrieve parallel sentences by mean-pooled vectors, in both directions (Conneau, Wu et al. 2020, section 5.1.3).
 
-    Pairs of ``train`` that are also in ``test`` are left out, and the tag ``shared_pairs`` counts them.
+    A tie with another sentence counts as a miss. Pairs of ``train`` that are also in ``test`` are left out, and the tag
+    ``shared_pairs`` counts them.
 
     Args:
         source: encoder of the first language.
@@ -191,7 +194,7 @@ def sentence_retrieval(
 
     Raises:
         RequestError: if the encoders differ in width, or in depth with ``layers="same"``; every pair of ``train`` is
-            tested; or a baseline is unknown.
+            tested; or a baseline, mapping, method or pairing of layers is unknown.
         DataError: if a corpus lacks a language.
 
     Examples:
@@ -208,6 +211,7 @@ def sentence_retrieval(
     refuse_different_widths(source, target)
     paired = pair_layers(source, target, layers=layers)
     chosen = choose_baselines(baselines, mapping=mapping)
+    require_known(method, get_args(Method), "method")
     listener = listening(progress)
     described = _described(
         train, test, [digest([each[language].digest for language in pair]) for each in (train, test)]
@@ -236,9 +240,9 @@ def sentence_retrieval(
                     (x, y, (first, second), pair, read),
                     (y, x, (second, first), pair[::-1], (read[1], read[0])),
                 ):
-                    ranking = ranked(queries, candidates, method=method, best=1)
+                    ranking = ranked(queries, candidates, method=method, best=2)  # as ties need
                     records += _records(
-                        {"precision@1": hits(ranking, right, at=1)},
+                        {"precision@1": ranking.hits(right, at=1)},
                         described,
                         tags,
                         sides=encoders,

@@ -1,6 +1,7 @@
 """Nearest-neighbour retrieval of translations by cosine or CSLS."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,36 @@ CELLS = 2**26
 """Maximum number of cosines in memory: 256 MiB."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """The candidates most similar to each query, the most similar first.
+
+    Attributes:
+        candidates: their indices, ``(queries, best)``.
+        scores: their similarities, ``(queries, best)``.
+    """
+
+    candidates: np.ndarray
+    scores: np.ndarray
+
+    def hits(self, right: Sequence[Collection[int]], *, at: int) -> np.ndarray:
+        """``(queries,)`` 0 or 1: whether a correct candidate is above all but ``at - 1`` wrong ones.
+
+        Of equally similar candidates, wrong ones come first. So the ranking must hold at least ``at`` candidates more
+        than a query has correct ones.
+
+        >>> ranking = Ranking(np.array([[2, 0, 1], [1, 2, 0]]), np.array([[0.9, 0.6, 0.3], [0.8, 0.5, 0.5]]))
+        >>> ranking.hits([{0}, {2}], at=2).tolist()
+        [1, 0]
+        """
+        hit = []
+        for candidates, scores, correct in zip(self.candidates, self.scores, right, strict=True):
+            is_right = np.isin(candidates, list(correct))
+            highest = scores[is_right].max(initial=-np.inf)
+            hit.append((scores[~is_right] >= highest).sum() < at)
+        return np.asarray(hit, np.int64)
+
+
 def ranked(
     queries: np.ndarray,
     candidates: np.ndarray,
@@ -28,7 +59,7 @@ def ranked(
     method: Method = "csls",
     best: int = 10,
     progress: Callable[[int, int], object] = lambda done, total: None,
-) -> np.ndarray:
+) -> Ranking:
     """Rank candidates by similarity to each query.
 
     CSLS (Conneau et al. 2018, equation 5) corrects for hubs: it is twice the cosine minus the mean cosine of the
@@ -44,12 +75,12 @@ def ranked(
         progress: called during CSLS with the number of candidates compared so far, and of all.
 
     Returns:
-        ``(n, min(best, m))`` indices of candidates, the most similar first.
+        ``min(best, m)`` candidates of each query.
 
     Raises:
         RequestError: without queries or candidates.
 
-    >>> ranked(np.eye(2), np.array([[0.0, 2.0], [3.0, 0.0]]), method="cosine", best=1).tolist()
+    >>> ranked(np.eye(2), np.array([[0.0, 2.0], [3.0, 0.0]]), method="cosine", best=1).candidates.tolist()
     [[1], [0]]
     """
     if not len(queries) or not len(candidates):
@@ -65,19 +96,9 @@ def ranked(
             penalty[done : done + len(means)] = means
             done += len(means)
             progress(done, len(y))
-    indices = [(2 * (rows @ y.T) - penalty).topk(min(best, len(y))).indices for rows in _blocks(x, len(y))]
-    return torch.cat(indices).numpy()
-
-
-def hits(ranking: np.ndarray, right: Sequence[Collection[int]], *, at: int) -> np.ndarray:
-    """``(n,)`` 0 or 1: whether a correct candidate is among the first ``at`` of each query.
-
-    >>> hits(np.array([[2, 0], [1, 2]]), [{0}, {0}], at=2).tolist()
-    [1, 0]
-    """
-    return np.asarray(
-        [bool(set(row[:at].tolist()) & set(correct)) for row, correct in zip(ranking, right, strict=True)], np.int64
-    )
+    parts = [(2 * (rows @ y.T) - penalty).topk(min(best, len(y))) for rows in _blocks(x, len(y))]
+    scores, candidates = (torch.cat(side).numpy() for side in zip(*parts, strict=True))
+    return Ranking(candidates, scores)
 
 
 def _blocks(rows: torch.Tensor, others: int) -> tuple[torch.Tensor, ...]:

@@ -169,7 +169,7 @@ def transfer_by_layer(
     against_layers: Literal["same", "relative"] = "same",
     recipe: Recipe | None = None,
     seed: int = 1,
-    baselines: Sequence[Baseline] = BASELINES,
+    baselines: Baseline | Sequence[Baseline] = BASELINES,
     baseline_seeds: Sequence[int] = (1,),
     progress: Listener = None,
 ) -> Results:

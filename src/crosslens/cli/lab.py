@@ -25,13 +25,13 @@ def command() -> None:
     help="Preset of artificial languages; see `crosslens list presets`.",
 )
 @click.option("--seed", type=SEED, help="Random seed of the world [default: the preset's].")
-@setting_option("Override of a share or size, e.g. anchors=0.5.")
+@setting_option("Override of a setting, e.g. anchors=0.5.")
 @out_option("Output folder")
 def export(preset: str, seed: int | None, settings: tuple[str, ...], out: str) -> None:
     """Write treebanks, texts and dictionaries of artificial languages, and settings for `crosslens pretrain`.
 
     With --set, anchors, names, numerals, cognates, false_friends and homonyms are shares from 0 to 1; sentences is the
-    size of each raw text.
+    size of each raw text. Parts of settings have dotted names: world.nouns=40, languages.sov.order=VSO.
     """
     changed = read_settings(settings)
 

@@ -31,8 +31,8 @@ def command(
     """Classify the languages of the runs in STORE as easy, intermediate or hard (Muller 2022), task by task.
 
     Easy: the encoder beats a BiLSTM trained on the same data. Intermediate: it does so only after adaptation to raw
-    text. Hard: it never does. Undecided: a test that decides the class is not significant. With one seed there is no
-    test and no class.
+    text. Hard: it never does. Undecided: a test that decides the class is not significant, or the encoder is not
+    better and was not adapted. With one seed there is no test and no class.
 
     STORE needs a study with the conditions none, {start: adapted} and {start: bilstm}, such as unseen-languages.
     """

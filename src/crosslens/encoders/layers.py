@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 from itertools import product
 from operator import index
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
-from crosslens.errors import EncoderError, RequestError
+from crosslens.errors import EncoderError, RequestError, require_known
 
 LayerPairs = Literal["same", "relative", "all-pairs"]
 """Compared layers of two encoders: of the same number, at the same relative depth, or each with each."""
@@ -140,8 +140,9 @@ def pair_layers(source: Layered, target: Layered, *, layers: LayerPairs = "same"
         Pairs of layers, in ascending order.
 
     Raises:
-        RequestError: for ``same`` if the encoders differ in depth.
+        RequestError: for ``same`` if the encoders differ in depth; for an unknown pairing.
     """
+    require_known(layers, get_args(LayerPairs), "pairing of layers")
     depths = (source.depth, target.depth)
     if layers == "all-pairs":
         return list(product(range(source.depth + 1), range(target.depth + 1)))

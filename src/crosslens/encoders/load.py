@@ -38,7 +38,7 @@ from crosslens.encoders.models.lora import Lora
 from crosslens.encoders.models.quantize import Quantize
 from crosslens.encoders.options import Precision
 from crosslens.environment import offline
-from crosslens.errors import EncoderError, RequestError, suggest_beside
+from crosslens.errors import EncoderError, RequestError, require_known, suggest_beside
 from crosslens.files import new_folder
 from crosslens.initial_weights import initial_weights
 
@@ -93,6 +93,7 @@ def load_encoder(
     name, revision = locate(given, revision)
     place = find_device(device)
     find_precision(precision, place)  # an unknown one is refused before anything is loaded
+    require_known(remote_code, ("refuse", "allow"), "choice for remote code")
     rounding = Condition.read({"quantize": quantize}).find(Quantize)
     if (Path(name) / ADAPTER).is_file():
         encoder = with_adapter(name, revision=revision)

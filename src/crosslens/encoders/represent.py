@@ -16,7 +16,7 @@ from crosslens.encoders.encoder import Encoder, layer_outputs, require_encoder
 from crosslens.encoders.inputs import read_doubled, read_windows
 from crosslens.encoders.matmul import inference
 from crosslens.encoders.options import LastLayer, Pooling
-from crosslens.errors import DataError, EncoderError, RequestError, suggest
+from crosslens.errors import DataError, EncoderError, RequestError, require_known
 from crosslens.progress import Listener, listening
 
 
@@ -103,8 +103,7 @@ def represent(
     """
     corpus = load_corpus(corpus)
     encoder = require_encoder(encoder).for_language(corpus.language)
-    if pooling not in get_args(Pooling):
-        raise RequestError(f"unknown pooling {pooling!r}", hint=suggest(pooling, get_args(Pooling)))
+    require_known(pooling, get_args(Pooling), "pooling")
     if pooling == "first" and not all(isinstance(item, Sentence) for item in corpus):
         raise DataError(f"pooling 'first' needs sentences of words, but {corpus.name} is running text")
     if pooling == "muller2021-code" and encoder.reading.repeat > 1:
@@ -197,6 +196,7 @@ def read_layers(
     Yields:
         The indices of the windows; their batch; ``(layers + 1)`` times its states ``(windows, length, width)``.
     """
+    require_known(last_layer, get_args(LastLayer), "kind of last layer")
     encoder.model.eval()
     encoder = encoder.prepared(windows, corpus)
     listener, stage, done = listening(progress), f"reading {corpus.name}", 0

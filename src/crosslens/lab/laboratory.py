@@ -42,7 +42,8 @@ _LARGER = "increase world.trees or world.longest"
 class Laboratory:
     """A set of artificial languages and their corpora, generated from settings.
 
-    A ``language`` is one of `languages`, and a ``split`` ``train``, ``dev`` or ``test``; others raise a `RequestError`.
+    A ``language`` is one of `languages`, a ``split`` ``train``, ``dev`` or ``test``, and a number of items at least 1;
+    others raise a `RequestError`.
 
     Args:
         settings: settings that determine all corpora.
@@ -191,7 +192,7 @@ class Laboratory:
         items = []
         for label in self.languages if language == "all" else (language,):
             self._check_request(label, split, sentences)
-            meanings = self._sample(split, "labelled", label, count=sentences or LABELLED[split])
+            meanings = self._sample(split, "labelled", label, count=_count(sentences, LABELLED[split]))
             texts = dict.fromkeys(self._realise(label, meaning) for meaning in meanings)
             items += [Text((text,), label, f"{label}-{number}") for number, text in enumerate(texts, start=1)]
         name = f"{self.name(language, collection='lab_langid')}:{split}"
@@ -205,7 +206,7 @@ class Laboratory:
         self._grammar(language)
         self._check_split(split)
         stream = () if split == "test" else (language,)
-        return count or SIZES[split], stream, "-".join((split, *stream))
+        return _count(count, SIZES[split]), stream, "-".join((split, *stream))
 
     def _check_split(self, split: str) -> None:
         if split not in SIZES:
@@ -223,7 +224,7 @@ class Laboratory:
     def text(self, language: str, *, sentences: int | None = None) -> list[str]:
         """Generate raw text, one sentence per line, not parallel across languages."""
         grammar = self._grammar(language)
-        count = sentences or self.settings.sentences
+        count = _count(sentences, self.settings.sentences)
         forms = self._forms(language)
         generator = np.random.default_rng(stream_seed(self.settings.seed, "text", language))
         trees = self.world.trees
@@ -328,6 +329,13 @@ class Laboratory:
         if language not in self.settings.languages:
             raise RequestError(f"the laboratory has no language {language!r}", hint=suggest(language, self.languages))
         return self.settings.languages[language]
+
+
+def _count(asked: int | None, default: int) -> int:
+    """Number of items of a corpus: the one asked for, or the default."""
+    if asked is not None and asked < 1:
+        raise RequestError(f"a corpus cannot have {asked} items", hint="ask for at least 1")
+    return default if asked is None else asked
 
 
 def _entities(tree: Tree, order: list[int]) -> tuple[str, ...]:

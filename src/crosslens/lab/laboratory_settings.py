@@ -6,7 +6,7 @@ from pydantic import Field, field_validator
 
 from crosslens.lab.language import Language
 from crosslens.lab.world import WorldSettings
-from crosslens.settings import Strict
+from crosslens.settings import Seed, Strict
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -22,7 +22,7 @@ class LaboratorySettings(Strict):
         numerals: fraction of the numerals that all languages share.
         cognates: fraction of the other content words that are cognates of the source language's.
         false_friends: fraction of the remaining content words that another language uses for a different concept.
-        homonyms: fraction of the verbs and adjectives with the form of a noun.
+        homonyms: fraction of the other verbs and adjectives that get the form of a noun.
         sentences: number of sentences of raw text per language.
         seed: random seed.
     """
@@ -36,7 +36,7 @@ class LaboratorySettings(Strict):
     false_friends: Share = 1.0
     homonyms: Share = 0.05
     sentences: Annotated[int, Field(ge=1)] = 30_000
-    seed: int = 0
+    seed: Seed = 0
 
     @field_validator("languages")
     @classmethod

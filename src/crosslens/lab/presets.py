@@ -11,6 +11,7 @@ from pathlib import Path
 from crosslens.errors import RequestError, suggest
 from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
+from crosslens.settings import replace_settings
 
 LANGUAGES = {
     "src": Language(),
@@ -55,14 +56,14 @@ def find_laboratory(preset: str = DEFAULT_PRESET) -> Laboratory:
             seed, which changes words and selectional preferences.
 
     Raises:
-        RequestError: for an unknown preset.
+        RequestError: for an unknown preset, or a seed of more than 63 bits.
     """
-    named = re.fullmatch(r"(?P<preset>.+?)(?:-w(?P<world>\d+))?", DEFAULT_PRESET if preset == "demo" else preset)
+    named = re.fullmatch(r"(?P<preset>.+?)(?:-w(?P<world>[0-9]+))?", DEFAULT_PRESET if preset == "demo" else preset)
     if named is None or named["preset"] not in PRESETS:
         raise RequestError(f"unknown preset {preset!r}", hint=suggest(preset, PRESETS))
     settings = PRESETS[named["preset"]]
     if named["world"]:
-        settings = settings.model_copy(update={"seed": int(named["world"])})
+        settings = replace_settings(settings, {"seed": named["world"]}, what=f"the preset {preset}")
     return Laboratory(settings, preset=named[0])
 
 

@@ -19,6 +19,9 @@ LABELS = ("entailment", "neutral", "contradiction")
 """NLI labels. A hypothesis is its premise with modifiers removed (entailment), then with another object (neutral) or
 with subject and object swapped (contradiction)."""
 
+ATTEMPTS = 10_000
+"""Objects drawn for a verb after which a neutral hypothesis fails."""
+
 REMOVABLE = ("amod", "nummod", "obl", "advmod", "acl:relcl", "nmod", "conj")
 """Relations of modifiers whose removal gives an entailed sentence."""
 
@@ -92,6 +95,9 @@ def draw_pair(world: World, premise: Meaning, label: str, generator: np.random.G
     Args:
         premise: sentence that `is_premise` accepts.
         label: one of `LABELS`.
+
+    Raises:
+        RequestError: if the verb has no other object in `ATTEMPTS` draws.
     """
     tree, concepts, marks = _without_modifiers(premise, generator)
     roles = _roles(tree)
@@ -104,8 +110,15 @@ def draw_pair(world: World, premise: Meaning, label: str, generator: np.random.G
         )
     if label == "neutral":
         excluded = {int(concepts[subject]), int(concepts[object_])}
-        while int(concepts[object_]) in excluded:
+        for _ in range(ATTEMPTS):
             concepts[object_] = world.draw_dependent(tree, object_, concepts, generator)
+            if int(concepts[object_]) not in excluded:
+                break
+        else:
+            raise RequestError(
+                f"of {ATTEMPTS:,} objects of a verb, all are of the same two nouns",
+                hint="decrease world.exponent, world.strictness or world.spread",
+            )
     return tree, concepts, marks
 
 

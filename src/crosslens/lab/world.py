@@ -17,7 +17,8 @@ from crosslens.digests import stream_seed
 from crosslens.lab.grammar import KINDS, Tree, draw_trees
 from crosslens.settings import Strict
 
-Some = Annotated[int, Field(ge=1)]
+Some = Annotated[int, Field(ge=1, le=1000)]
+"""A number of concepts; of more, short words and memory would run out."""
 
 
 class WorldSettings(Strict):
@@ -35,7 +36,8 @@ class WorldSettings(Strict):
         surnames: number of surnames.
         places: number of place names.
         organisations: number of names of organisations.
-        namesakes: fraction of the organisations with the name of a place, told apart only by context.
+        namesakes: fraction of the organisations that get the name of a place, told apart only by context, where all
+            languages share both names.
         trees: number of trees in each split; raw text has the trees of ``train``.
         shortest: minimum number of nodes in a tree.
         longest: maximum number of nodes in a tree.
@@ -56,12 +58,12 @@ class WorldSettings(Strict):
     places: Some = 7
     organisations: Some = 7
     namesakes: Annotated[float, Field(ge=0, le=1)] = 0.0
-    trees: Some = 300
+    trees: Annotated[int, Field(ge=1)] = 300
     shortest: Annotated[int, Field(ge=3)] = 4
     longest: Annotated[int, Field(ge=4)] = 16
-    exponent: Annotated[float, Field(ge=0)] = 0.8
-    strictness: Annotated[float, Field(ge=1)] = 8.0
-    spread: Annotated[float, Field(ge=0)] = 1.0
+    exponent: Annotated[float, Field(ge=0, le=10)] = 0.8
+    strictness: Annotated[float, Field(ge=1, le=1e6)] = 8.0
+    spread: Annotated[float, Field(ge=0, le=10)] = 1.0
 
     @model_validator(mode="after")
     def _large_enough(self) -> "WorldSettings":

@@ -43,7 +43,7 @@ from crosslens.mlm.streams import Masker, cut_stream
 from crosslens.progress import Listener, listening
 from crosslens.settings import replace_settings
 from crosslens.training import versions
-from crosslens.training.loop import Loop, Optimiser, parameter_groups
+from crosslens.training.loop import Loop, Optimiser, parameter_groups, require_interval
 
 
 @torch.inference_mode(mode=False)  # also where the caller switched gradients off
@@ -84,13 +84,14 @@ def adapt(
     Raises:
         DataError: if text cannot be read, or has no letter of a known script.
         RequestError: if the folder exists, the unfinished training there has other settings, there is too little text,
-            the tokenizer knows no word of a language's text, or all parameters are frozen.
+            the tokenizer knows no word of a language's text, all parameters are frozen, or ``save_every`` is below 1.
         EncoderError: if the encoder has no masked language model, or a vocabulary for each language, or cannot be
             computed in the precision.
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
     if not isinstance(texts, Mapping) or not texts:
         raise RequestError("raw text is given by language", hint='texts={"wo": "wolof.txt"}')
+    require_interval(save_every)
     folder = refuse_existing(folder)
     if not isinstance(settings, Adaptation):
         settings = replace_settings(Adaptation(), settings or {}, what="an adaptation")

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from crosslens.encoders.interventions.intervention import Layers
 from crosslens.encoders.options import Precision
 from crosslens.mlm.pretrain_settings import Masking
 from crosslens.settings import Count, Positive, Seed, Share, Strict
@@ -38,7 +39,7 @@ class Adaptation(Strict):
     clip: Positive | None = 1.0
     masking: Masking = Masking()
     held_out: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    freeze: str | None = None
+    freeze: Layers | None = None
     seed: Seed = 1
 
     @property

@@ -45,7 +45,7 @@ from crosslens.mlm.vocabulary import SPECIALS, VOCABULARIES, make_vocabularies
 from crosslens.progress import Listener, listening
 from crosslens.training import versions
 from crosslens.training.distributed import processes
-from crosslens.training.loop import Loop, Optimiser, parameter_groups
+from crosslens.training.loop import Loop, Optimiser, parameter_groups, require_interval
 
 
 @torch.inference_mode(mode=False)  # also where the caller switched gradients off
@@ -87,9 +87,11 @@ def pretrain(
     Raises:
         DataError: if text or a dictionary cannot be read.
         RequestError: if the folder exists, the unfinished training there has other settings, a language has too little
-            text or none that its vocabulary knows, or a dictionary shares no word with the text.
+            text, none that its vocabulary knows, or more characters than that has room for, a dictionary shares no
+            word with the text, or ``save_every`` is below 1.
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
+    require_interval(save_every)
     folder = refuse_existing(folder)
     device = find_device(device)
     corpora = {

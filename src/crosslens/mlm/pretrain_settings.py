@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from crosslens.encoders.interventions.intervention import Layers
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.options import Precision
 from crosslens.errors import EncoderError, RequestError, suggest
@@ -157,7 +158,7 @@ class Pretraining(Strict):
     """
 
     corpora: Annotated[dict[str, str], Field(min_length=1)]
-    separate: str | None = None
+    separate: Layers | None = None
     dictionaries: dict[str, str] = Field(default_factory=dict)
     extra_anchors: ExtraAnchors | None = None
     validation: Validation | None = None

@@ -9,6 +9,7 @@ from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, process
 from tokenizers.models import BPE, WordLevel, WordPiece
 from transformers import PreTrainedTokenizerFast
 
+from crosslens.errors import RequestError
 from crosslens.mlm.pretrain_settings import Anchors
 
 SPECIALS = {
@@ -35,6 +36,7 @@ def train_bpe(lines: Sequence[str], *, size: int, positions: int) -> PreTrainedT
     tokenizer.train_from_iterator(
         lines, trainers.BpeTrainer(vocab_size=size, special_tokens=list(SPECIALS.values()), show_progress=False)
     )
+    _require_size(tokenizer, size)
     return _finished(tokenizer, positions)
 
 
@@ -58,6 +60,7 @@ def train_word_piece(lines: Sequence[str], *, size: int, positions: int) -> PreT
     trained.train_from_iterator(
         lines, trainers.WordPieceTrainer(vocab_size=size, special_tokens=reserved, show_progress=False)
     )
+    _require_size(trained, size)
     tokenizer = Tokenizer(WordPiece(trained.get_vocab(), unk_token="[UNK]"))
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, words
     tokenizer.decoder = decoders.WordPiece()
@@ -93,6 +96,9 @@ def make_vocabularies(
         size: total number of subwords, special tokens included, divided equally between separate vocabularies.
         positions: maximum sequence length of the encoder.
         anchors: subwords that languages share; with ``joint``, all languages have the same tokenizer.
+
+    Raises:
+        RequestError: if the characters alone are more than there is room for.
     """
     train = VOCABULARIES[kind]
     if anchors == "joint":
@@ -124,6 +130,16 @@ def _renumbered(
     state = json.loads(tokenizer.backend_tokenizer.to_str())
     state["model"]["vocab"] = dict(sorted(vocabulary.items(), key=lambda item: item[1]))
     return _finished(Tokenizer.from_str(json.dumps(state)), positions)
+
+
+def _require_size(tokenizer: Tokenizer, size: int) -> None:
+    """Check that a trained vocabulary has at most ``size`` subwords: trainers keep every character in any case."""
+    if tokenizer.get_vocab_size() > size:
+        raise RequestError(
+            f"a vocabulary of {size:,} subwords has no room for the characters of the text, which need"
+            f" {tokenizer.get_vocab_size():,}",
+            hint="raise vocabulary.size",
+        )
 
 
 def _finished(tokenizer: Tokenizer, positions: int) -> PreTrainedTokenizerFast:

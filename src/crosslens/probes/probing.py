@@ -1,7 +1,7 @@
 """Linear probing of every layer of an encoder, with a control task."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -199,7 +199,7 @@ def _settings(asked: Probe, how: Fit, last_layer: LastLayer) -> str:
     """Settings of the probe and its training that differ from the defaults, and the scale of the inputs."""
     replaced = asked.model_dump(mode="json", exclude_defaults=True)  # pyright: ignore[reportAttributeAccessIssue]
     replaced |= {"inputs": how.inputs}
-    replaced |= {name: value for name, value in asdict(how).items() if value != getattr(Fit(), name)}
+    replaced |= how.model_dump(exclude_defaults=True)
     replaced |= {} if last_layer == "raw" else {"last_layer": last_layer}
     return " ".join(f"{name}={value}" for name, value in replaced.items())
 

@@ -1,6 +1,5 @@
 """Linear softmax classifiers for all layers, trained together."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -9,10 +8,10 @@ from torch.nn import functional
 
 from crosslens.digests import stream_seed
 from crosslens.progress import Listener, listening
+from crosslens.settings import Count, Positive, Strict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+class Fit(Strict):
     """Training settings of linear probes (Wu & Dredze 2019, sections 5.2 and 5.3).
 
     Attributes:
@@ -25,10 +24,10 @@ class Fit:
     """
 
     inputs: Literal["scaled", "raw"] = "scaled"
-    learning_rate: float = 1e-3
-    floor: float = 1e-5
-    batch: int = 32
-    epochs: int = 200
+    learning_rate: Positive = 1e-3
+    floor: Positive = 1e-5
+    batch: Count = 32
+    epochs: Count = 200
 
 
 @torch.inference_mode(mode=False)  # also where the caller switched gradients off

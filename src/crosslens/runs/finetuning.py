@@ -16,7 +16,7 @@ from crosslens.encoders.load import check_encoder
 from crosslens.encoders.matmul import find_precision
 from crosslens.encoders.models.bilstm import LAYERS as BILSTM_LAYERS
 from crosslens.encoders.models.bilstm import Vectors, bilstm_digest
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, require_known
 from crosslens.files import refuse_existing, refuse_inside, write_folder
 from crosslens.formatting import counted
 from crosslens.lab.presets import given_name
@@ -156,6 +156,7 @@ def finetune_and_evaluate(
     """
     if not 0 <= seed < 2**63:
         raise RequestError(f"seed {seed} is not between 0 and 2^63 - 1")
+    require_known(keep, ("results", "model"), "choice of what to keep")
     for folder, name in ((out, "--out"), (predictions, "--predictions")):
         if folder is not None:
             refuse_existing(folder, what=name)

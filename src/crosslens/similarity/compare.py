@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from crosslens.encoders.layers import LayerPairs, name_layer, pair_layers
 from crosslens.encoders.options import LastLayer, Pooling
 from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import Representations, represent
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, require_known
 from crosslens.files import new_folder
 from crosslens.heap import release_heap
 from crosslens.progress import Listener, listening
@@ -95,9 +95,10 @@ def compare(
         measure is undefined, for example when all vectors are equal.
 
     Raises:
-        RequestError: for an unknown measure or baseline; an invalid pair; fewer than 3 items, 4 for debiased CKA, or 5
-            with intervals; encoders of different depth with ``layers="same"``, or of different width if a measure
-            compares neurons; an existing ``export`` folder, or no measure of the pooling that it would hold.
+        RequestError: for an unknown measure, baseline or other option; an invalid pair; fewer than 3 items, 4 for
+            debiased CKA, or 5 with intervals; encoders of different depth with ``layers="same"``, or of different width
+            if a measure compares neurons; an existing ``export`` folder, or no measure of the pooling that it would
+            hold.
         DataError: for a language that is missing from the corpus.
         EncoderError: for a representation that contains NaN.
 
@@ -107,6 +108,8 @@ def compare(
         [[0, 'cka', 100], [1, 'cka', 100]]
     """
     require_encoder(encoder)
+    require_known(last_layer, get_args(LastLayer), "kind of last layer")
+    require_known(interval, ("none", "jackknife"), "interval")
     pairs = [pairs] if isinstance(pairs, str) else list(pairs)
     baselines = [baselines] if isinstance(baselines, str) else list(baselines)
     chosen = choose_measures(measures, baselines)

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from scipy import stats
 
 from crosslens.digests import stream_seed
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, require_known
 
 Coefficient = Literal["spearman", "pearson", "kendall"]
 
@@ -78,8 +78,8 @@ def correlate(
         Coefficient, interval, p-value and languages.
 
     Raises:
-        RequestError: for fewer than 3 languages, plus one for each controlled quantity; for partial correlation with
-            Kendall's coefficient, which residuals do not define.
+        RequestError: for an unknown coefficient; for fewer than 3 languages, plus one for each controlled quantity; for
+            partial correlation with Kendall's coefficient, which residuals do not define.
 
     Examples:
         >>> gap = {"fr": 2.0, "de": 5.0, "ru": 11.0, "fi": 12.0, "ar": 20.0, "hi": 24.0}
@@ -87,6 +87,7 @@ def correlate(
         >>> round(xl.correlate(gap, similarity).value, 2)
         -0.94
     """
+    require_known(coefficient, get_args(Coefficient), "coefficient")
     control = control or {}
     if control and coefficient == "kendall":
         raise RequestError(

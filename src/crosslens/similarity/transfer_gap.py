@@ -6,13 +6,13 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from crosslens.data.corpus import trained_languages
 from crosslens.encoders.condition import REFERENCE
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import RequestError, require_known, suggest
 from crosslens.results.cells import (
     EMPTY,
     VARIANTS,
@@ -193,8 +193,9 @@ def correlations(
         One correlation for each task, source, encoder, state, measure and layer.
 
     Raises:
-        RequestError: for an unknown confound; if there is nothing to correlate, and it is ``required``; if every task
-            and source has too few languages, several corpora or splits of one language, or records without a confound.
+        RequestError: for an unknown confound or other option; if there is nothing to correlate, and it is ``required``;
+            if every task and source has too few languages, several corpora or splits of one language, or records
+            without a confound.
 
     Examples:
         >>> languages = ("en", "ar", "de", "es", "fi", "fr", "hi", "ru", "zh")
@@ -204,6 +205,9 @@ def correlations(
         >>> correlated.source, sorted(correlated.gaps)
         ('en', ['ar', 'de', 'es', 'fi', 'fr', 'hi', 'ru', 'zh'])
     """
+    require_known(layers, get_args(Layers), "choice of layers")
+    require_known(coefficient, get_args(Coefficient), "coefficient")
+    require_known(outcome, get_args(Outcome), "outcome")
     for name in control:
         if name not in CONFOUNDS:
             raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))

@@ -473,13 +473,18 @@ def read_study(name_or_path: str | Path, *, overrides: Mapping[str, Any] | None 
         The study, validated.
 
     Raises:
-        RequestError: if the study does not exist, or with every invalid setting and its line.
+        RequestError: if the study does not exist or is not a name or path, or with every invalid setting and its line.
 
     Examples:
         >>> study = xl.read_study("smoke")
         >>> study.name, study.seeds
         ('smoke', (1,))
     """
+    if not isinstance(name_or_path, str | Path):
+        raise RequestError(
+            f"a study is read from a file, not from a {type(name_or_path).__name__}",
+            hint="xl.Study.model_validate makes a study of a mapping",
+        )
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
         shipped = library()

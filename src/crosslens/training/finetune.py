@@ -26,6 +26,7 @@ from crosslens.tasks import Task, find_task
 from crosslens.training.distributed import processes
 from crosslens.training.epochs import DevData, Epochs
 from crosslens.training.identity import run_id, training_identity
+from crosslens.training.loop import require_interval
 from crosslens.training.memory.estimate import memory_warning
 from crosslens.training.model import TaskModel, model_digest
 from crosslens.training.predict import read_for
@@ -84,7 +85,7 @@ def finetune(
 
     Raises:
         RequestError: for an unknown task or recipe; a recipe that needs missing dev data, or selects by an unknown
-            score; the encoder of a fine-tuned model; the state of a different training run.
+            score; the encoder of a fine-tuned model; the state of a different training run; ``save_every`` below 1.
         DataError: for a corpus without words or without the task's annotation.
         TrainingError: when the loss is not finite, or memory runs out.
 
@@ -103,6 +104,7 @@ def finetune(
         ('bad', 'good')
     """
     encoder = _require_trainable(encoder)
+    require_interval(save_every)
     task, recipe = _settings(task, recipe)
     whole, dev = _corpora(train, dev, task=task, recipe=recipe)
     train = whole.limited(recipe.limit)

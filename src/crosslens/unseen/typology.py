@@ -138,8 +138,9 @@ def typology(cells: Mapping[Cell, Measurements]) -> "pandas.DataFrame":
     """Tabulate cells: means in points over common seeds, differences to the baseline with q-values, and the class.
 
     ``class`` uses tests corrected over the table (`crosslens.scores.intervals.q_values`). ``by means`` is the slides'
-    rule, without an undecided class. With fewer than two common seeds, both are empty. ``other seeds`` names the models
-    whose means are over other seeds than those of the encoder, with the number of theirs.
+    rule, undecided only where the encoder is not better and no adapted one was measured. With fewer than two common
+    seeds, both are empty. ``other seeds`` names the models whose means are over other seeds than those of the encoder,
+    with the number of theirs.
     """
     import pandas as pd
 

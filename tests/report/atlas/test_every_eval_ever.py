@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from jsonschema import Draft7Validator
 
 from crosslens.cli import cli
+from crosslens.errors import RequestError
 from crosslens.report.atlas.every_eval_ever import VERSION, evaluation_logs
 from crosslens.results.record import Results
 from made_records import PLAIN, made_up
@@ -38,6 +39,12 @@ def test_logs_follow_the_schema_and_stand_where_the_database_looks():
     ]
     for text in texts.values():
         assert not list(Draft7Validator(SCHEMA).iter_errors(json.loads(text)))
+
+
+def test_an_organization_has_a_name():
+    for organization in ("", " "):
+        with pytest.raises(RequestError, match="has no name"):
+            logs(MADE, organization)
 
 
 def test_scores_are_those_of_encoders_to_which_nothing_was_done():

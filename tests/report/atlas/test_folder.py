@@ -52,6 +52,12 @@ def test_a_submission_joins_an_atlas_and_the_same_records_give_the_same_bytes(at
         assert (joined / file).read_bytes() == (again / file).read_bytes()
 
 
+def test_records_that_an_atlas_has_already_are_not_added_again(atlas):
+    host = atlas("host", encoder("e5"))
+    again = atlas("again", read_submissions([str(host), str(host / "encoders" / "e5.json")]))
+    assert (again / "encoders" / "e5.json").read_bytes() == (host / "encoders" / "e5.json").read_bytes()
+
+
 def test_the_command_refuses_a_changed_mean_and_writes_nothing(atlas, tmp_path):
     guest = atlas("guest", encoder("mine"))
     file = guest / "encoders" / "mine.json"

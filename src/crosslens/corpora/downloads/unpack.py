@@ -13,8 +13,8 @@ from crosslens.errors import DownloadError
 ENDINGS = (".zip", ".tgz", ".tar.gz", ".tar")
 """Endings of archives; other files are not unpacked."""
 
-_DAMAGE = tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError
-"""What libraries raise for a damaged archive."""
+DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, RuntimeError)
+"""What libraries raise for a damaged archive, beside OSError."""
 
 
 def unpack(archive: Path, folder: Path, *, members: str = ".*") -> None:
@@ -34,15 +34,7 @@ def unpack(archive: Path, folder: Path, *, members: str = ".*") -> None:
             _unpack_zip(archive, folder, wanted)
         else:
             _unpack_tar(archive, folder, wanted)
-    except (
-        tarfile.TarError,
-        zipfile.BadZipFile,
-        zlib.error,
-        lzma.LZMAError,
-        EOFError,
-        KeyError,
-        RuntimeError,
-    ) as error:
+    except DAMAGE as error:
         # Where a file has the beginning of an archive and no more, tarfile lists what it tried, line by line.
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise _damaged(archive, _kind(archive) or ("it is incomplete" if reason.endswith(":") else reason)) from None

@@ -74,7 +74,8 @@ class EncoderFile(BaseModel):
 def encoder_files(results: Results) -> dict[str, str]:
     """Write the file of each encoder as JSON text, one record a line.
 
-    Names of encoders are those of the tables, without folders of the machine. Tags are left out.
+    Names of encoders are those of the tables, without folders of the machine. Tags are left out, and so are records
+    that occur before: an atlas and a submission may share some.
 
     Returns:
         Name of the encoder -> text; equal results give equal texts.
@@ -88,7 +89,7 @@ def encoder_files(results: Results) -> dict[str, str]:
             parts = [f'"{name}": {_json(value)}' for name, value in head.items()]
             means = [mean.model_dump() for mean in means_of(block)]
             parts += [
-                f'"{name}": [\n' + ",\n".join(map(_json, rows)) + "\n]"
+                f'"{name}": [\n' + ",\n".join(dict.fromkeys(map(_json, rows))) + "\n]"
                 for name, rows in (("means", means), ("records", records))
             ]
             texts[encoder] = "{" + ",\n".join(parts) + "}\n"

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
+from crosslens.errors import RequestError
 from crosslens.report.blocks import scores_of
 from crosslens.results.cells import Cell, Column, Key, Row, cells, columns_of, disambiguated, encoders_apart
 from crosslens.results.pivot import ROW
@@ -38,7 +39,12 @@ def evaluation_logs(results: Results, *, organization: str, retrieved: int) -> d
     Returns:
         Path in the database, ``data/crosslens/OWNER/ENCODER/UUID.json`` -> text. Only time and organization make the
         texts of equal results different.
+
+    Raises:
+        RequestError: for an organization without a name.
     """
+    if not organization.strip():
+        raise RequestError("the organization that provides the results has no name", hint="--every-eval-ever NAME")
     texts = {}
     for (encoder,), block in encoders_apart(scores_of(results)).groups("encoder"):
         scores = list(_scores(block))
