@@ -179,7 +179,10 @@ def test_families_and_scripts_filter_and_colour(opened):
     assert opened.locator("#profiles .target[class*=series]").count() == 1  # French; nothing is known of the others
     assert opened.locator("#profiles .target.other").count() == 2
     opened.select_option("#family", "Indo-European, Romance")
-    assert opened.inner_text("#kept").startswith("Shown: 1 of 4 languages")
+    assert opened.inner_text("#kept") == (
+        "Shown: 1 of 4 languages. Curves of mean similarity are over the pairs shown; headline, key numbers and all"
+        " other means are over all languages."
+    )
     rows = opened.locator("#heat tbody th").all_inner_texts()
     assert [row.splitlines() for row in rows] == [
         ["ud/fr_pud:test", "French, Indo-European, Romance, Latin"],
@@ -210,7 +213,21 @@ def test_encoders_are_overlaid_and_ranked(browser, tmp_path):
     tab.goto((tmp_path / "index.html").as_uri())
     assert tab.locator("#overlays circle").count() == 2 * (3 + 1)
     assert tab.locator("#encoder-key li").all_inner_texts() == ["deep", "flat"]
-    assert tab.locator("#overlays tbody tr").all_inner_texts() == [
+    assert tab.locator("#overlays figcaption").all_inner_texts() == ["POS tagging, accuracy, en to 1 corpus"]
+    assert tab.locator("#overlays details tbody tr").all_text_contents() == [
+        f"{name}, {line}{layers}{change}"
+        for name, line, layers, change in (
+            ("deep", "same language", "1-2 of 12", "−9.0"),
+            ("deep", "same language", "3-4 of 12", "−1.0"),
+            ("deep", "same language", "11-12 of 12", "+0.0"),
+            ("deep", "zero-shot, mean", "1-2 of 12", "−9.0"),
+            ("deep", "zero-shot, mean", "3-4 of 12", "−1.0"),
+            ("deep", "zero-shot, mean", "11-12 of 12", "+0.0"),
+            ("flat", "same language", "1-2 of 6", "−5.0"),
+            ("flat", "zero-shot, mean", "1-2 of 6", "−5.0"),
+        )
+    ]
+    assert tab.locator("#overlays figure > div tbody tr").all_inner_texts() == [
         "deep (12 layers; 1-2 and 3-4)\t90.00\t80.00\t−5.00",
         "flat (6 layers; 1-2)\t90.00\t80.00\t−5.00",
     ]

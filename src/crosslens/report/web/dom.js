@@ -17,6 +17,7 @@ const written = (value, digits = 2, sign = false) => {
   const text = tie && upper.at(-1) % 2 ? (size - 0.25 / 10 ** digits).toFixed(digits) : upper;
   return (value < 0 && Number(text) ? "−" : sign ? "+" : "") + text;
 };
+const sizeOf = ({ n }) => n === null || n === undefined ? "" : `, n ${n}`;
 // Right-to-left names in other text are isolated, or the brackets and numbers around them would change places.
 const NAMES = data.rightToLeft.length
   ? new RegExp(`(?<![\\p{L}\\p{M}])(${data.rightToLeft.map((name) => name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|")})(?![\\p{L}\\p{M}])`, "gu") : null;
@@ -56,6 +57,8 @@ const ticks = (values, steps, least) => {
   const first = Math.floor(lowest / step + 1e-9), last = Math.ceil(highest / step - 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 };
+// The fewest decimals that tell ticks apart.
+const digitsOf = (values) => [0, 1, 2, 3, 4, 5].find((digits) => values.every((value) => Math.abs(value * 10 ** digits - Math.round(value * 10 ** digits)) < 1e-6)) ?? 6;
 if (NAMES) {
   const texts = [], walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) texts.push(walker.currentNode);

@@ -4,8 +4,12 @@ const STYLES = ["", "null", "matched", "apart", "mixed"];
 // Class of the n-th line or mark of a key: colours first, then the same ones in broad lines, then in fine ones.
 const seriesClass = (number) => `series${number % 6}${["", " broad", " fine"][Math.floor(number / 6) % 3]}`;
 const LEGEND = { "": "", null: "dashed", matched: "dotted", apart: "round", mixed: "mixed" };
-const lineChart = ({ label, W, H, scale, digits, sign = false, places, labels, across = "", inset = false, lines }) => {
-  const L = 46, T = 10, low = scale[0], high = scale.at(-1), inner = W - L - 16, many = places.length > 1;
+// Entries of a key: names in their colours, then kinds of lines as [style, kind]. One kind of plain lines needs no entry.
+const keyOf = (names, kinds) => [
+  ...names.map((name, i) => make("li", {}, make("i", { class: seriesClass(i) }), name)),
+  ...(kinds.length > 1 || kinds.some(([style]) => style) ? kinds.map(([style, kind]) => make("li", {}, make("i", { class: LEGEND[style] }), kind)) : [])];
+const lineChart = ({ label, W, H, scale, sign = false, places, labels, across = "", inset = false, lines }) => {
+  const L = 46, T = 10, digits = digitsOf(scale), low = scale[0], high = scale.at(-1), inner = W - L - 16, many = places.length > 1;
   const wide = Math.max(...labels.map((text) => `${text}`.length)) * 7 + 6, steep = labels.some(isNaN) && wide > inner / places.length;
   const B = (steep ? 16 + wide * 0.8 : 24) + (across ? 20 : 0), ends = inset || steep || labels.some(isNaN) ? inner / places.length / 2 : 0;
   const x = (i) => L + (many ? ends + (places[i] - places[0]) / (places.at(-1) - places[0]) * (inner - 2 * ends) : inner / 2);
@@ -51,8 +55,8 @@ const multiples = (node, count, figuresOf, least = 246) => {
   node.replaceChildren(grid);
 };
 // A cell of a heat map: the more, the darker.
-const shaded = (value, highest = 1) => {
-  const node = make("td", {}, written(value));
+const shaded = (value, highest = 1, attributes = {}) => {
+  const node = make("td", attributes, written(value));
   node.style.background = `color-mix(in srgb, var(--c0) ${Math.round(48 * Math.max(0, Math.min(1, value / highest)))}%, var(--paper))`;
   return node;
 };

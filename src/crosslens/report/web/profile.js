@@ -10,7 +10,7 @@ const tiles = (overview) => {
     tile(`in-language ${overview.metric}`, written(overview.same.mean, 1) + within(overview.same),
       `${overview.own === 1 ? "" : `mean of ${overview.own} corpora, `}${seeds}`),
     tile("zero-shot mean", written(overview.cross.mean, 1) + within(overview.cross),
-      `${overview.targets} target ${overview.targets === 1 ? "language" : "languages"}, ${seeds}`),
+      `${overview.corpora === overview.targets ? "" : `mean of ${overview.corpora} corpora, `}${overview.targets} target ${overview.targets === 1 ? "language" : "languages"}, ${seeds}`),
     overview.loss && tile("largest zero-shot loss", `${written(overview.loss.mean, 1, true)}${within(overview.loss)}`,
       `points, layers ${overview.loss.layers} re-initialised`),
     correlation && tile("gap and CKA (Spearman)", written(correlation.value),
@@ -47,7 +47,7 @@ const facts = () => {
   showState("colour");
   const kept = targets.filter(isKept);
   at("kept").hidden = kept.length === targets.length;
-  at("kept").textContent = `Shown: ${kept.length} of ${targets.length} languages. Headline, key numbers and means are over all.`;
+  at("kept").textContent = `Shown: ${kept.length} of ${targets.length} languages. ${similar.length ? "Curves of mean similarity are over the pairs shown; headline, key numbers and all other means" : "Headline, key numbers and means"} are over all languages.`;
   const colours = state.colour ? coloursOf(state.colour) : new Map();
   const others = state.colour && targets.some((language) => colourOf(language) === "other");
   at("colours").replaceChildren(...[...colours].map(([value, colour]) => make("li", {}, make("i", { class: colour }), value)),
@@ -74,7 +74,7 @@ const profile = (overview, apart) => {
   const svg = make("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img",
     "aria-label": `Change in ${overview.metric} by re-initialised layers${apart}; the values are in the table below` });
   for (const value of scale) svg.append(make("line", { class: Math.abs(value) < 1e-9 ? "zero" : "axis", x1: L, x2: W - right, y1: y(value), y2: y(value) }),
-    make("text", { x: L - 6, y: y(value) + 4, "text-anchor": "end" }, written(value, scale[1] - scale[0] < 1 ? 1 : 0, true).replace(/^\+0(\.0)?$/, "0")));
+    make("text", { x: L - 6, y: y(value) + 4, "text-anchor": "end" }, written(value, digitsOf(scale), true).replace(/^\+0(\.0)?$/, "0")));
   changes.forEach((change, i) => svg.append(steep
     ? make("text", { x: x(i) + 4, y: H - B + 14, "text-anchor": "end", transform: `rotate(-60 ${x(i) + 4} ${H - B + 14})` }, change.layers)
     : make("text", { x: x(i), y: H - B + 18, "text-anchor": "middle" }, change.layers)));

@@ -1,0 +1,60 @@
+"""Numbers of the page's opening and of its chart of gaps: what they count, and how they are written."""
+
+from itertools import pairwise
+
+import pytest
+
+from made_records import score, similarity
+
+pytestmark = pytest.mark.browser
+
+LANGUAGES = ("de", "fi", "fr", "hi", "ru", "zh")
+
+
+def of_gaps(*, step=5.0, layers=(0,)):
+    """Scores that fall and CKA that falls from language to language."""
+    return [
+        score("en", 95.0),
+        *(score(name, 89.9 - step * place) for place, name in enumerate(LANGUAGES)),
+        *(
+            similarity("cka", 0.8 - 0.01 * step * place, layer=layer, target=name)
+            for place, name in enumerate(LANGUAGES)
+            for layer in layers
+        ),
+    ]
+
+
+def test_a_mean_over_corpora_says_how_many_there_are(opened_with):
+    corpora = [score("fr", 80.0), score("fr", 70.0, corpus="ud/fr_gsd"), score("de", 75.0)]
+    tiles = opened_with([score("en", 95.0), *corpora]).locator(".tile").all_inner_texts()
+    assert tiles[0].split("\n")[-1] == "1 seed, no interval"
+    assert tiles[1].split("\n")[-1] == "mean of 3 corpora, 2 target languages, 1 seed, no interval"
+    tiles = opened_with([score("en", 95.0), score("fr", 80.0)]).locator(".tile").all_inner_texts()
+    assert tiles[1].split("\n")[-1] == "1 target language, 1 seed, no interval"
+
+
+@pytest.mark.parametrize(
+    ("layers", "names"), [((0,), ["embeddings"]), ((7,), ["layer 7"]), ((0, 7), ["mean over layers", "layer 7"])]
+)
+def test_similarities_of_one_layer_are_no_mean_over_layers(opened_with, layers, names):
+    tab = opened_with(of_gaps(layers=layers))
+    tab.focus("#layer")
+    shown = []
+    for key in ("Home", "End"):
+        tab.keyboard.press(key)
+        shown.append(tab.inner_text("#layer-name"))
+    assert list(dict.fromkeys(shown)) == names
+
+
+@pytest.mark.parametrize("step", [5.0, 0.5, 0.05, 0.005])
+def test_ticks_have_the_digits_that_tell_them_apart(opened_with, step):
+    tab = opened_with(of_gaps(step=step))
+    texts = tab.locator("#gaps text").all_text_contents()
+    ticks = [text for text in texts if text.replace(".", "").isdigit()]
+    across = [float(text) for text in ticks if float(text) < 1]
+    up = [float(text) for text in ticks if float(text) >= 1]
+    for values in (across, up):
+        assert len(values) > 2
+        steps = {round(b - a, 6) for a, b in pairwise(values)}
+        assert len(steps) == 1
+        assert steps != {0}
