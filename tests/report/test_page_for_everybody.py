@@ -212,7 +212,7 @@ def test_encoders_are_overlaid_and_ranked(browser, tmp_path):
     tab = browser.new_page()
     tab.goto((tmp_path / "index.html").as_uri())
     assert tab.locator("#overlays circle").count() == 2 * (3 + 1)
-    assert tab.locator("#encoder-key li").all_inner_texts() == ["deep", "flat"]
+    assert tab.locator("#encoder-key li").all_inner_texts() == ["deep", "flat", "zero-shot mean", "same language"]
     assert tab.locator("#overlays figcaption").all_inner_texts() == ["POS tagging, accuracy, en to 1 corpus"]
     assert tab.locator("#overlays details tbody tr").all_text_contents() == [
         f"{name}, {line}{layers}{change}"
@@ -247,6 +247,14 @@ def test_the_keyboard_keeps_its_place_and_values_stay_open(opened):
         assert opened.evaluate(focused) == expected
     opened.locator("#profiles summary").click()
     opened.select_option("#sort", "name")
+    assert opened.is_visible("#profiles table")
+    opened.focus("#heat tbody tr:nth-child(2) th button")
+    opened.set_viewport_size({"width": 700, "height": 800})  # a telephone that is turned
+    opened.wait_for_function("innerWidth === 700 && document.querySelector('#profiles svg').clientWidth > 390")
+    assert opened.is_visible("#profiles table")
+    assert opened.locator("#heat th button:focus").count() == 1
+    opened.evaluate("location.hash = 'sort=score'")
+    opened.wait_for_function("document.querySelector('#sort').value === 'score'")
     assert opened.is_visible("#profiles table")
 
 

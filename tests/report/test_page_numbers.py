@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from made_records import score, similarity
+from made_records import made_up, score, similarity
 
 pytestmark = pytest.mark.browser
 
@@ -31,6 +31,13 @@ def test_a_mean_over_corpora_says_how_many_there_are(opened_with):
     assert tiles[1].split("\n")[-1] == "mean of 3 corpora, 2 target languages, 1 seed, no interval"
     tiles = opened_with([score("en", 95.0), score("fr", 80.0)]).locator(".tile").all_inner_texts()
     assert tiles[1].split("\n")[-1] == "1 target language, 1 seed, no interval"
+
+
+@pytest.mark.parametrize(("layers", "called"), [("1", "layer 1"), ("1-2", "layers 1-2")])
+def test_one_layer_and_several_are_named_as_such(opened_with, layers, called):
+    tab = opened_with(made_up({layers: 10.0}))
+    assert tab.locator(".tile").last.inner_text().endswith(f"points, {called} re-initialised")
+    assert f"same language, {called}: +0.0" in tab.locator("#profiles circle title").first.text_content()
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def _overview(effect: Effect, names: Mapping[Key, str], correlated: Correlated |
         "own": effect.own,
         "same": _estimate(effect.same),
         "cross": _estimate(effect.cross),
-        "loss": None if loss is None else {"layers": loss.label, **_estimate(loss.cross)},
+        "loss": None if loss is None else {"layers": loss.label, "size": loss.size, **_estimate(loss.cross)},
         "profile": [
             {
                 "layers": change.label,

@@ -8,7 +8,7 @@ import pytest
 from crosslens.report.page import make_page
 from crosslens.results.record import Results
 from made_records import score
-from made_sections import TARGETS, everything, frozen, one_layer, typology
+from made_sections import TARGETS, everything, frozen, one_layer, overlaps, typology
 
 pytestmark = pytest.mark.browser
 
@@ -77,7 +77,7 @@ def test_values_and_charts_can_be_downloaded(shown, saved):
     texts = [text.text for text in root.findall("{*}text")]
     titles = section.locator("figcaption, figure > .note").all_text_contents()
     assert texts[: len(titles)] == titles
-    assert titles[1] == "change, points"
+    assert titles[1] == "change, points, by treated layers (0: embeddings)"
     assert " ".join(texts[len(titles) :]) == " ".join(section.locator(".key li").all_text_contents())
     marks = [mark.get("stroke") for mark in root if mark.tag.endswith(("}line", "}circle"))]
     assert len(marks) == section.locator(".key i").count() > 1
@@ -106,6 +106,16 @@ def test_marks_stand_where_their_values_are(shown):
     assert shown.locator("#probes polyline.null").count() == 1
     assert shown.locator("#interventions .target").count() == len(TARGETS)
     assert shown.locator("#interventions .whisker").count() == 6
+
+
+def test_a_mark_names_its_layer(shown):
+    assert shown.locator("#probes circle title").first.text_content() == "pretrained, layer 0: 95.0"
+
+
+def test_scatter_plots_of_two_kinds_of_models_have_different_names(opened_with):
+    tab = opened_with([*frozen(), *frozen(settings="lr=1"), *overlaps()])
+    names = tab.locator("#overlap svg").evaluate_all("(charts) => charts.map((chart) => chart.ariaLabel)")
+    assert len(names) == len(set(names)) == 2
 
 
 def test_a_key_lists_only_what_is_drawn(opened_with):

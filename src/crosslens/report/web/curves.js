@@ -78,7 +78,7 @@ const byLanguage = (measure, states, layers) => {
   // Where all pairs have one source, a target names its chart, unless several charts have it.
   const short = unique(panels.map(({ source }) => source)).length === 1 && unique(panels.map(({ language }) => language)).length === panels.length;
   at("language-key").replaceChildren(...keyOf(alike ? states : [], kindsOf(panels.flatMap(({ series }) => series))));
-  multiples(at("languages"), pairs.length, (W) => panels.map(({ pair, language, states: own, series }) => make("figure", {}, make("figcaption", {}, heading({ title: short ? language : pair, language })),
+  multiples(at("languages"), pairs.length, (W) => panels.map(({ pair, language, states: own, series }) => make("figure", {}, make("figcaption", {}, heading({ title: short ? language : pair, language })), make("span", { class: "note" }, `${data.measures[measure]}, by layer (0: embeddings)`),
     lineChart({ label: `${data.measures[measure]} by layer, ${pair}`, W, H: 150, scale, places: layers, labels: layers,
       lines: drawnLines(series, layers, (s, p) => s.style ? null : inWords(s, p)).map((line) => ({ ...line, radius: 2 })) }), alike ? null : make("ul", { class: "key" }, ...own.map((name, i) => make("li", {}, make("i", { class: seriesClass(apart ? i : every.indexOf(name)) }), name))))), 215);
   const rows = () => panels.flatMap(({ pair, series }) => series.map((s) => [`${pair}, ${s.state}: ${s.kind}`, ...layers.map((layer) => written(s.points.find((p) => p.layer === layer)?.value, 3).replace("–", "not run"))]));

@@ -31,8 +31,8 @@ if (similar.length) {
   at("svg").addEventListener("click", () => save(drawing([at("curves").firstChild]), "image/svg+xml", "similarity.svg"));
 }
 at("close").addEventListener("click", () => at("run").close());
-addEventListener("hashchange", () => { isListed = null; readState(); draw(); });
+addEventListener("hashchange", () => { isListed = null; readState(); redrawn(draw); });
 let width = innerWidth;
-addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; draw(); } });
+addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; redrawn(draw); } });
 addEventListener("beforeprint", () => document.querySelectorAll("details.findings").forEach((details) => { details.open = true; }));
 readState(); draw();

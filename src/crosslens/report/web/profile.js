@@ -3,6 +3,7 @@ const tile = (label, value, small) => make("div", { class: "tile" }, make("span"
   make("strong", {}, value), make("span", { class: "note" }, small));
 const described = (language) => data.languages[language] ? `, ${["name", ...FACTS].map((name) => data.languages[language][name]).filter(Boolean).join(", ")}` : "";
 const within = (estimate) => estimate.half === null ? "" : ` ± ${written(estimate.half, 1)}`;
+const layersOf = ({ layers, size }) => `${size === 1 ? "layer" : "layers"} ${layers}`;
 const tiles = (overview) => {
   const seeds = overview.seeds === 1 ? "1 seed, no interval" : `${overview.seeds} seeds, ± 95 % CI over seeds`;
   const correlation = overview.correlation;
@@ -12,7 +13,7 @@ const tiles = (overview) => {
     tile("zero-shot mean", written(overview.cross.mean, 1) + within(overview.cross),
       `${overview.corpora === overview.targets ? "" : `mean of ${overview.corpora} corpora, `}${overview.targets} target ${overview.targets === 1 ? "language" : "languages"}, ${seeds}`),
     overview.loss && tile("largest zero-shot loss", `${written(overview.loss.mean, 1, true)}${within(overview.loss)}`,
-      `points, layers ${overview.loss.layers} re-initialised`),
+      `points, ${layersOf(overview.loss)} re-initialised`),
     correlation && tile("gap and CKA (Spearman)", written(correlation.value),
       [correlation.low === null ? "" : `95 % CI ${written(correlation.low)} to ${written(correlation.high)}`,
         `${correlation.languages} languages`, "negative: similar languages transfer better"].filter(Boolean).join(", ")));
@@ -104,7 +105,7 @@ const profile = (overview, apart) => {
     const place = x(i) + (kind === "same" ? -5 : 5), [low, high] = ends(estimate);
     if (estimate.half !== null) svg.append(make("line", { class: "whisker", x1: place, x2: place, y1: y(low), y2: y(high) }));
     svg.append(make("circle", { class: kind, cx: place, cy: y(estimate.mean), r: 5 },
-      make("title", {}, `${words}, layers ${changes[i].layers}: ${written(estimate.mean, 1, true)}${within(estimate)} points`)));
+      make("title", {}, `${words}, ${layersOf(changes[i])}: ${written(estimate.mean, 1, true)}${within(estimate)} points`)));
   };
   changes.forEach((change, i) => { mark(change.same, i, "same", "same language"); mark(change.cross, i, "cross", "zero-shot mean"); });
   let free = -Infinity; // labels stand at least a line apart

@@ -39,7 +39,7 @@ const curvesSection = (section, panels) => {
   const common = section.alone ? null : scaleOf(lines);
   multiples(node.querySelector(".charts"), shown.length, (W) => shown.map((panel) => {
     const own = unique(panel.lines.map((line) => line.name)), numberOf = (name) => (alike ? names : own).indexOf(name);
-    return make("figure", {}, make("figcaption", {}, heading(panel)), make("span", { class: "note" }, section.axis), multiple(section, panel, W, common ?? scaleOf(panel.lines), numberOf),
+    return make("figure", {}, make("figcaption", {}, heading(panel)), make("span", { class: "note" }, `${section.axis}, by ${section.across}`), multiple(section, panel, W, common ?? scaleOf(panel.lines), numberOf),
       alike || marks.length ? null : make("ul", { class: "key" }, ...keyOf(own, [])));
   }));
   const labels = unique(shown.flatMap((panel) => panel.labels)), rows = shown.flatMap((panel) => panel.lines.filter((line) => line.mark !== "target" || isKept(line.language)).map((line) =>
@@ -51,7 +51,7 @@ const curvesSection = (section, panels) => {
 };
 const scatterSection = (section, panels) => {
   const node = at(section.name);
-  node.querySelector(".columns").replaceChildren(...panels.map((panel) => scatter({ ...panel, label: `${panel.y} against ${panel.x}`, width: node.clientWidth,
+  node.querySelector(".columns").replaceChildren(...panels.map((panel) => scatter({ ...panel, label: `${node.querySelector("h2").textContent}, ${panel.name}`, width: node.clientWidth,
     across: { title: panel.x, digits: panel.digits[0], values: panel.across }, up: { title: panel.y, digits: panel.digits[1], values: panel.up } })));
 };
 const tableSection = (section, panels) => {
