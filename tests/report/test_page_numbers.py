@@ -53,6 +53,14 @@ def test_similarities_of_one_layer_are_no_mean_over_layers(opened_with, layers, 
     assert list(dict.fromkeys(shown)) == names
 
 
+def test_no_chart_of_gaps_is_left_without_points(opened_with):
+    tab = opened_with(of_gaps())
+    tab.select_option("#family", "Indo-European, Germanic")
+    assert tab.locator("#gaps circle").count() == 1
+    tab.select_option("#script", "Cyrillic")
+    assert not tab.is_visible("#gap")
+
+
 @pytest.mark.parametrize("step", [5.0, 0.5, 0.05, 0.005])
 def test_ticks_have_the_digits_that_tell_them_apart(opened_with, step):
     tab = opened_with(of_gaps(step=step))

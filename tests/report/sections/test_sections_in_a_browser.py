@@ -1,6 +1,7 @@
 """Sections of the page in a real browser: charts, the page's one state, and tables for readers of screens."""
 
 import csv
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -168,6 +169,27 @@ def test_filters_hold_in_every_section(shown):
     assert shown.locator("#interventions .target").count() == 1
     assert shown.locator("#typology tbody tr:not(.mean)").count() == 1
     assert len(table(shown, "interventions")) == 1 + 1 + 2  # head, Hindi, both means
+
+
+def test_what_the_filters_leave_nothing_of_is_hidden(shown):
+    """No axis is left without a point, and no heading without a row."""
+    shown.select_option("#script", "Devanagari")
+    shown.select_option("#family", "Uralic")
+    for name in ("words", "overlap", "typology"):
+        assert not shown.is_visible(f"#{name}")
+    shown.select_option("#script", "")
+    assert shown.locator("#overlap svg:visible").count() == 2  # Finnish
+    assert not shown.is_visible("#typology")
+    shown.select_option("#family", "")
+    assert shown.locator("#typology tr.mean").count() == 2
+
+
+def test_labels_of_many_columns_stand_apart(shown):
+    chart = "(labels) => lineChart({ label: '', W: 168, H: 190, scale: [0, 1], places: labels.keys().toArray(), labels,"
+    read = " lines: [] }).querySelectorAll('[transform]').values().map((text) => +text.getAttribute('x')).toArray()"
+    places = shown.evaluate(chart + read, [f"{layer}.output" for layer in range(13)])
+    assert len(places) > 4
+    assert min(b - a for a, b in pairwise(places)) >= 13
 
 
 def test_filters_and_followed_languages_need_no_table_of_scores(browser, tmp_path):

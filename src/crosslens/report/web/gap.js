@@ -51,13 +51,14 @@ const gapAt = (panel, { coefficient, similarities }) => scatter({ name: panel.na
   languages: Object.keys(similarities), width: at("gap").clientWidth, across: { title: "CKA with the source", digits: 3, values: Object.values(similarities) },
   up: { title: "gap, points", digits: 1, values: Object.keys(similarities).map((language) => panel.gaps[language]) } });
 const gaps = (table) => {
-  at("gap").hidden = !table.gaps.length;
+  const panels = table.gaps.filter((panel) => Object.keys(panel.gaps).some(isKept));
+  at("gap").hidden = !panels.length;
   // null: the mean, which is first; the mean over one layer is that layer.
-  const known = unique(table.gaps.flatMap((panel) => panel.layers.map((each) => each.layer))), layers = known.length === 2 ? known.slice(1) : known;
+  const known = unique(panels.flatMap((panel) => panel.layers.map((each) => each.layer))), layers = known.length === 2 ? known.slice(1) : known;
   const place = Math.max(0, layers.findIndex((layer) => `${layer}` === state.layer));
   Object.assign(at("layer"), { max: layers.length - 1, value: place });
   at("layer-name").textContent = layers[place] === null ? "mean over layers" : layers[place] === 0 ? "embeddings" : `layer ${layers[place]}`;
   at("layer").setAttribute("aria-valuetext", at("layer-name").textContent);
   at("layer").oninput = () => set({ layer: +at("layer").value ? `${layers[at("layer").value]}` : "" });
-  at("gaps").replaceChildren(...table.gaps.flatMap((panel) => panel.layers.filter((each) => each.layer === layers[place]).map((each) => gapAt(panel, each))));
+  at("gaps").replaceChildren(...panels.flatMap((panel) => panel.layers.filter((each) => each.layer === layers[place]).map((each) => gapAt(panel, each))));
 };

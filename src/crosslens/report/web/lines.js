@@ -17,7 +17,7 @@ const lineChart = ({ label, W, H, scale, sign = false, places, labels, across = 
   const svg = make("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": `${label}; the values are in the table below` });
   for (const tick of scale) svg.append(make("line", { class: low < 0 && Math.abs(tick) < 1e-9 ? "zero" : "axis", x1: L, x2: W, y1: y(tick), y2: y(tick) }),
     make("text", { x: L - 6, y: y(tick) + 4, "text-anchor": "end" }, written(tick, digits, sign).replace(/^\+0(\.0+)?$/, "0")));
-  const every = steep ? 1 : Math.max(1, Math.ceil(places.length * Math.max(22, wide) / (W - L))); // labels stand apart
+  const every = Math.max(1, Math.ceil(steep ? places.length * 14 / inner : places.length * Math.max(22, wide) / (W - L))); // labels stand apart
   labels.forEach((text, i) => i % every ? null : svg.append(steep
     ? make("text", { x: x(i) + 4, y: H - B + 16, "text-anchor": "end", transform: `rotate(-60 ${x(i) + 4} ${H - B + 16})` }, text)
     : make("text", { x: x(i), y: H - B + 20, "text-anchor": "middle" }, text)));

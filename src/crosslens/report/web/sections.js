@@ -1,9 +1,12 @@
 // Sections below scores and similarity: small charts with lines, scatter plots, tables. Each is hidden where the view has none.
-const inView = ({ tables }) => !tables || tables.includes(data.tables.indexOf(data.tables.length ? tableInView() : null));
-// Panels of languages that are followed, if there are any; else of those that the filters keep.
-const ofLanguages = (panels) => {
-  const followed = panels.filter((panel) => panel.language && isChosen(panel.language));
-  return followed.length ? followed : panels.filter((panel) => !panel.language || isKept(panel.language));
+const languagesOf = (panel) => panel.languages ?? panel.rows?.map((row) => row.language) ?? [panel.language];
+// Whether a panel belongs to the table in view, and the filters keep any of it.
+const inView = (panel) => (!panel.tables || panel.tables.includes(data.tables.indexOf(data.tables.length ? tableInView() : null)))
+  && languagesOf(panel).some((language) => !language || isKept(language));
+// Panels of languages that are followed, if there are any.
+const followedOf = (panels) => {
+  const followed = panels.filter((panel) => languagesOf(panel).some(isChosen));
+  return followed.length ? followed : panels;
 };
 const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50];
 const scaleOf = (lines) => ticks(lines.flatMap((line) => [...line.values, ...(line.low ?? []), ...(line.high ?? [])]).filter((value) => value !== null && value !== undefined), STEPS, 0.05);
@@ -30,7 +33,7 @@ const viewOf = ({ name }, views) => {
 };
 const MARKS = [["same", "hollow", "same language"], ["cross", "filled", "zero-shot mean"], ["target", "thin", "single targets"]];
 const curvesSection = (section, panels) => {
-  const node = at(section.name), view = viewOf(section, section.views), shown = ofLanguages(panels.filter((panel) => panel.view === view));
+  const node = at(section.name), view = viewOf(section, section.views), shown = followedOf(panels.filter((panel) => panel.view === view));
   const lines = shown.flatMap((panel) => panel.lines), names = unique(lines.filter((line) => !line.mark).map((line) => line.name));
   const alike = shown.every((panel) => names.every((name) => panel.lines.some((line) => line.name === name)));
   const kinds = section.kinds.map((kind, k) => [STYLES[section.styles[k]], kind]).filter(([, kind]) => lines.some((line) => !line.mark && (line.kind || section.kinds[0]) === kind));
@@ -55,8 +58,7 @@ const scatterSection = (section, panels) => {
     across: { title: panel.x, digits: panel.digits[0], values: panel.across }, up: { title: panel.y, digits: panel.digits[1], values: panel.up } })));
 };
 const tableSection = (section, panels) => {
-  const followed = panels.filter(({ rows }) => rows.some((row) => isChosen(row.language))), choices = followed.length ? followed : panels.filter(({ rows }) => rows.some((row) => !row.language || isKept(row.language)));
-  const view = viewOf(section, section.views.length ? choices.map(({ title }) => title) : []), shown = view ? choices.filter(({ title }) => title === view) : panels;
+  const choices = followedOf(panels), view = viewOf(section, section.views.length ? choices.map(({ title }) => title) : []), shown = view ? choices.filter(({ title }) => title === view) : panels;
   const cell = ({ value, level, note, difference, share }) => {
     const title = note ? section.notes[note - 1] : null, node = value === undefined ? make("td", { class: "missing", title }, "not run")
       : share ? shaded(value, 1, { title }) : make("td", { class: level ?? null, title }, written(value, 2, difference));
