@@ -1,5 +1,8 @@
 """The page on any screen, in any colours, by keyboard and on paper, in a real browser."""
 
+import re
+from itertools import pairwise
+
 import pytest
 
 from crosslens.report.page import make_page
@@ -197,6 +200,23 @@ def test_families_and_scripts_filter_and_colour(opened):
     assert opened.inner_html("main") == before
     opened.select_option("#family", "unknown")
     assert opened.locator("#heat tbody th").count() == 3
+
+
+@pytest.mark.browser
+def test_the_names_of_many_followed_languages_stay_in_the_profile(opened_with):
+    languages = ("ar", "cs", "de", "es", "fi", "fr", "hi", "id", "it", "ja", "ko", "pl", "pt", "ru", "sv", "th", "tr")
+    losses = {"none": {}, "1-2": {name: 50.0 + place / 10 for place, name in enumerate(languages)}}
+    tab = opened_with(
+        score(target, 90.0 - loss.get(target, 0.0), condition=condition)
+        for condition, loss in losses.items()
+        for target in ("en", *languages)
+    )
+    tab.goto(tab.url + "#" + "&".join(f"language={name}" for name in languages))
+    names = tab.locator("#profiles svg > text").filter(has_text=re.compile(r"^[a-z]{2}$"))
+    places = sorted(names.evaluate_all("(texts) => texts.map((text) => +text.getAttribute('y'))"))
+    assert len(places) == len(languages)
+    assert min(b - a for a, b in pairwise(places)) >= 14
+    assert places[-1] < float(tab.get_attribute("#profiles svg", "height"))
 
 
 @pytest.mark.browser

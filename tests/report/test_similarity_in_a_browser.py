@@ -66,6 +66,8 @@ def test_a_mean_over_pairs_is_offered_where_encoders_have_a_pair_in_common(opene
     tab = opened_with(apart)
     assert tab.locator("#pair option").all_text_contents() == ["en-fr", "en-de"]
     assert tab.locator("#curves circle").count() == 1
+    tab = opened_with([record for record in of_languages() if record.target == "fr"])
+    assert tab.locator("#pair option").all_text_contents() == ["en-fr"]
     tab = opened_with([*apart, similarity("cka", 0.1, encoder="f", target="fr")])
     assert tab.locator("#pair option").all_text_contents() == ["mean over pairs (2)", "en-fr", "en-de"]
 

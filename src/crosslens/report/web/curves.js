@@ -31,9 +31,9 @@ const drawnLines = (series, layers, wordsOf = inWords) => series.map((s) => ({ k
 const choosePair = (records) => {
   const different = records.filter((r) => r.different), kept = unique(different.filter((r) => isKept(r.language)).map((r) => r.pair));
   const measured = [...Map.groupBy(different, (r) => r.state).values()].map((own) => new Set(own.map((r) => r.pair)));
-  const pairs = unique(records.map((r) => r.pair)), common = unique(different.map((r) => r.pair)).filter((pair) => measured.every((own) => own.has(pair)));
-  fill(at("pair"), pairs);
-  if (kept.length && common.length) at("pair").prepend(make("option", { value: "" }, `mean over pairs (${kept.length})`));
+  const apart = unique(different.map((r) => r.pair)), common = apart.some((pair) => measured.every((own) => own.has(pair)));
+  fill(at("pair"), unique(records.map((r) => r.pair)));
+  if (apart.length > 1 && kept.length && common) at("pair").prepend(make("option", { value: "" }, `mean over pairs (${kept.length})`));
   const offered = [...at("pair").options].map((option) => option.value);
   at("pair").value = offered.includes(state.pair) ? state.pair : offered[0];
 };

@@ -108,11 +108,10 @@ const profile = (overview, apart) => {
       make("title", {}, `${words}, ${layersOf(changes[i])}: ${written(estimate.mean, 1, true)}${within(estimate)} points`)));
   };
   changes.forEach((change, i) => { mark(change.same, i, "same", "same language"); mark(change.cross, i, "cross", "zero-shot mean"); });
-  let free = -Infinity; // labels stand at least a line apart
-  for (const label of labels.sort((a, b) => a.y - b.y)) {
-    free = Math.max(free + 14, label.y);
-    svg.append(make("text", { x: W - right + 6, y: free + 4 }, label.language.length > 9 ? `${label.language.slice(0, 8)}…` : label.language));
-  }
+  labels.sort((a, b) => a.y - b.y); // labels stand at least a line apart, down from the first and up from the lowest place
+  labels.forEach((label, i) => { if (i) label.y = Math.max(label.y, labels[i - 1].y + 14); });
+  labels.reverse().forEach((label, i) => { label.y = Math.min(label.y, i ? labels[i - 1].y - 14 : H - 8); });
+  for (const { language, y: place } of labels) svg.append(make("text", { x: W - right + 6, y: place + 4 }, language.length > 9 ? `${language.slice(0, 8)}…` : language));
   const number = (estimate) => written(estimate.mean, 1, true) + within(estimate);
   const values = make("table", {}, ...tableOf(["change in points", ...changes.map((change) => change.layers)], [
     ["same language", ...changes.map((change) => number(change.same))], ["zero-shot mean", ...changes.map((change) => number(change.cross))],
