@@ -1,9 +1,12 @@
 """Numbers of the page's opening and of its chart of gaps: what they count, and how they are written."""
 
+import random
 from itertools import pairwise
+from statistics import fmean
 
 import pytest
 
+from crosslens.formatting import plain
 from made_records import made_up, score, similarity
 
 pytestmark = pytest.mark.browser
@@ -51,6 +54,14 @@ def test_similarities_of_one_layer_are_no_mean_over_layers(opened_with, layers, 
         tab.keyboard.press(key)
         shown.append(tab.inner_text("#layer-name"))
     assert list(dict.fromkeys(shown)) == names
+
+
+def test_means_are_written_as_in_tables(opened_with):
+    """Of values with three decimals many a mean lies between two of them, where the last bit decides."""
+    drawn = random.Random(1)
+    samples = [[drawn.randrange(1000) / 1000 for _ in range(20)] for _ in range(400)]
+    shown = opened_with(of_gaps()).evaluate("(samples) => samples.map((values) => written(mean(values), 3))", samples)
+    assert shown == [plain(fmean(values), decimals=3) for values in samples]
 
 
 def test_no_chart_of_gaps_is_left_without_points(opened_with):

@@ -9,7 +9,16 @@ const rowsOf = (columns) => {
 };
 const scores = rowsOf(data.scores), similar = rowsOf(data.similarities);
 const unique = (values) => [...new Set(values)];
-const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+// As exact as Python's (Neumaier's sum), or a mean such as 0.9805 could be written with another last digit than in tables.
+const mean = (values) => {
+  let sum = 0, lost = 0;
+  for (const value of values) {
+    const next = sum + value;
+    lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+    sum = next;
+  }
+  return (sum + lost) / values.length;
+};
 // Numbers as Python's tables write them: of two digits that are equally near the even one, and no negative zero.
 const written = (value, digits = 2, sign = false) => {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
