@@ -92,3 +92,35 @@ def opened(browser, page, tmp_path):
     assert said == []
     assert set(asked) == {(tmp_path / "index.html").as_uri()}  # once more when reloaded
     tab.close()
+
+
+@pytest.fixture
+def opened_with(browser, tmp_path):
+    """Opens the page of records; on leaving it there may have been no error."""
+    errors, tabs = [], []
+
+    def opened_with(records):
+        (tmp_path / "index.html").write_text(make_page(Results.of(records), title="t"), "utf-8")
+        tab = browser.new_page(viewport={"width": 1000, "height": 900})
+        tab.on("console", lambda message: errors.append(message.text))
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.goto((tmp_path / "index.html").as_uri())
+        tabs.append(tab)
+        return tab
+
+    yield opened_with
+    assert errors == []
+    for tab in tabs:
+        tab.close()
+
+
+@pytest.fixture(scope="session")
+def saved():
+    """Name and text of the file that a button downloads."""
+
+    def saved(tab, button):
+        with tab.expect_download() as download:
+            button.click()
+        return download.value.suggested_filename, download.value.path().read_text("utf-8")
+
+    return saved

@@ -83,8 +83,16 @@ def with_similarities(languages=("de", "fi", "fr", "hi", "ru", "zh"), **columns)
 
 
 def panels(results):
-    correlated = [*transfer_correlations(results), *transfer_correlations(results, layers="each")]
-    return [panel for block in score_blocks(results) for panel in gap_panels(correlated, block)]
+    return [panel for block in score_blocks(results) for panel in panels_of(block, results)]
+
+
+def panels_of(block, results):
+    mean, each = (transfer_correlations(block, similarities(results), layers=layers) for layers in ("mean", "each"))
+    return gap_panels([*mean, *each], block)
+
+
+def similarities(results):
+    return results.filter(metric="similarity")
 
 
 def test_gap_and_similarity_stand_beside_each_other_for_each_layer():
@@ -101,11 +109,9 @@ def test_gap_and_similarity_stand_beside_each_other_for_each_layer():
 def test_too_few_languages_are_named_as_such():
     (panel,) = panels(with_similarities(("de", "fi", "fr")))
     assert panel["layers"][0]["coefficient"].endswith("3 languages are too few to say anything")
-    (made,) = overviews(
-        score_blocks(with_similarities(("de", "fi", "fr")))[0],
-        names={},
-        correlated=transfer_correlations(with_similarities(("de", "fi", "fr"))),
-    )
+    results = with_similarities(("de", "fi", "fr"))
+    (block,) = score_blocks(results)
+    (made,) = overviews(block, names={}, correlated=transfer_correlations(block, similarities(results)))
     assert "correlation" not in made
     assert panels(Results.of(PLAIN)) == []
 
@@ -124,11 +130,29 @@ def test_models_of_two_kinds_have_a_chart_each_with_their_own_gaps():
     assert one["gaps"]["fr"] == other["gaps"]["fr"]
     assert [[each["layer"] for each in panel["layers"]] for panel in (one, other)] == [[None, 0, 1]] * 2
     (block,) = score_blocks(both)
-    made = {each["apart"]: each for each in overviews(block, names={}, correlated=transfer_correlations(both))}
+    correlated = transfer_correlations(block, similarities(both))
+    made = {each["apart"]: each for each in overviews(block, names={}, correlated=correlated)}
     assert "correlation" not in made["lr=1"]  # that of the other kind
     (block,) = score_blocks(results)
-    (alone,) = overviews(block, names={}, correlated=transfer_correlations(results))
+    (alone,) = overviews(block, names={}, correlated=transfer_correlations(block, similarities(results)))
     assert alone["correlation"]["value"] == pytest.approx(-1.0)
+
+
+def test_models_trained_on_translations_have_the_gaps_of_their_own_table():
+    results = with_similarities(("de", "fi", "fr", "hi", "ru", "zh", "ar", "cs", "da", "el"))
+    translated = [
+        replace(each, train="own", translated_from="fr", value=each.value - 2.0 * (each.target == "zh"))
+        for each in results
+        if each.measure is None
+    ]
+    both = results + Results.of(translated)
+    original, other = score_blocks(both)
+    ((one,), (two,)) = (panels_of(block, both) for block in (original, other))
+    assert (one["name"], one["gaps"]["zh"]) == ("POS tagging, en, pretrained", 30.0)
+    assert (two["name"], two["gaps"]["zh"]) == ("POS tagging, en (translated from fr), pretrained", 32.0)
+    for block in (original, other):
+        (made,) = overviews(block, names={}, correlated=transfer_correlations(block, similarities(both)))
+        assert made["correlation"]["languages"] == 10
 
 
 def test_a_language_without_a_value_in_some_layer_has_its_gap_in_the_others():

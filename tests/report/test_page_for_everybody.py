@@ -1,5 +1,8 @@
 """The page on any screen, in any colours, by keyboard and on paper, in a real browser."""
 
+import re
+from itertools import pairwise
+
 import pytest
 
 from crosslens.report.page import make_page
@@ -179,7 +182,10 @@ def test_families_and_scripts_filter_and_colour(opened):
     assert opened.locator("#profiles .target[class*=series]").count() == 1  # French; nothing is known of the others
     assert opened.locator("#profiles .target.other").count() == 2
     opened.select_option("#family", "Indo-European, Romance")
-    assert opened.inner_text("#kept").startswith("Shown: 1 of 4 languages")
+    assert opened.inner_text("#kept") == (
+        "Shown: 1 of 4 languages. Curves of mean similarity are over the pairs shown; headline, key numbers and all"
+        " other means are over all languages."
+    )
     rows = opened.locator("#heat tbody th").all_inner_texts()
     assert [row.splitlines() for row in rows] == [
         ["ud/fr_pud:test", "French, Indo-European, Romance, Latin"],
@@ -197,6 +203,23 @@ def test_families_and_scripts_filter_and_colour(opened):
 
 
 @pytest.mark.browser
+def test_the_names_of_many_followed_languages_stay_in_the_profile(opened_with):
+    languages = ("ar", "cs", "de", "es", "fi", "fr", "hi", "id", "it", "ja", "ko", "pl", "pt", "ru", "sv", "th", "tr")
+    losses = {"none": {}, "1-2": {name: 50.0 + place / 10 for place, name in enumerate(languages)}}
+    tab = opened_with(
+        score(target, 90.0 - loss.get(target, 0.0), condition=condition)
+        for condition, loss in losses.items()
+        for target in ("en", *languages)
+    )
+    tab.goto(tab.url + "#" + "&".join(f"language={name}" for name in languages))
+    names = tab.locator("#profiles svg > text").filter(has_text=re.compile(r"^[a-z]{2}$"))
+    places = sorted(names.evaluate_all("(texts) => texts.map((text) => +text.getAttribute('y'))"))
+    assert len(places) == len(languages)
+    assert min(b - a for a, b in pairwise(places)) >= 14
+    assert places[-1] < float(tab.get_attribute("#profiles svg", "height"))
+
+
+@pytest.mark.browser
 def test_encoders_are_overlaid_and_ranked(browser, tmp_path):
     losses = {"deep": (12, {"none": 0, "1-2": 9, "3-4": 1, "11-12": 0}), "flat": (6, {"none": 0, "1-2": 5})}
     results = Results.of(
@@ -209,8 +232,22 @@ def test_encoders_are_overlaid_and_ranked(browser, tmp_path):
     tab = browser.new_page()
     tab.goto((tmp_path / "index.html").as_uri())
     assert tab.locator("#overlays circle").count() == 2 * (3 + 1)
-    assert tab.locator("#encoder-key li").all_inner_texts() == ["deep", "flat"]
-    assert tab.locator("#overlays tbody tr").all_inner_texts() == [
+    assert tab.locator("#encoder-key li").all_inner_texts() == ["deep", "flat", "zero-shot mean", "same language"]
+    assert tab.locator("#overlays figcaption").all_inner_texts() == ["POS tagging, accuracy, en to 1 corpus"]
+    assert tab.locator("#overlays details tbody tr").all_text_contents() == [
+        f"{name}, {line}{layers}{change}"
+        for name, line, layers, change in (
+            ("deep", "same language", "1-2 of 12", "−9.0"),
+            ("deep", "same language", "3-4 of 12", "−1.0"),
+            ("deep", "same language", "11-12 of 12", "+0.0"),
+            ("deep", "zero-shot, mean", "1-2 of 12", "−9.0"),
+            ("deep", "zero-shot, mean", "3-4 of 12", "−1.0"),
+            ("deep", "zero-shot, mean", "11-12 of 12", "+0.0"),
+            ("flat", "same language", "1-2 of 6", "−5.0"),
+            ("flat", "zero-shot, mean", "1-2 of 6", "−5.0"),
+        )
+    ]
+    assert tab.locator("#overlays figure > div tbody tr").all_inner_texts() == [
         "deep (12 layers; 1-2 and 3-4)\t90.00\t80.00\t−5.00",
         "flat (6 layers; 1-2)\t90.00\t80.00\t−5.00",
     ]
@@ -230,6 +267,14 @@ def test_the_keyboard_keeps_its_place_and_values_stay_open(opened):
         assert opened.evaluate(focused) == expected
     opened.locator("#profiles summary").click()
     opened.select_option("#sort", "name")
+    assert opened.is_visible("#profiles table")
+    opened.focus("#heat tbody tr:nth-child(2) th button")
+    opened.set_viewport_size({"width": 700, "height": 800})  # a telephone that is turned
+    opened.wait_for_function("innerWidth === 700 && document.querySelector('#profiles svg').clientWidth > 390")
+    assert opened.is_visible("#profiles table")
+    assert opened.locator("#heat th button:focus").count() == 1
+    opened.evaluate("location.hash = 'sort=score'")
+    opened.wait_for_function("document.querySelector('#sort').value === 'score'")
     assert opened.is_visible("#profiles table")
 
 

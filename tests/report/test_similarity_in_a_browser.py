@@ -1,11 +1,7 @@
 """Similarity on the page in a real browser: by target language, and of two encoders by pair and layer."""
 
-from xml.etree import ElementTree
-
 import pytest
 
-from crosslens.report.page import make_page
-from crosslens.results.record import Results
 from made_records import similarity
 
 pytestmark = pytest.mark.browser
@@ -41,26 +37,6 @@ def of_two_encoders(*, apart=False):
     ]
 
 
-@pytest.fixture
-def opened_with(browser, tmp_path):
-    """Opens the page of records; on leaving it there may have been no error."""
-    errors, tabs = [], []
-
-    def opened_with(records):
-        (tmp_path / "index.html").write_text(make_page(Results.of(records), title="t"), "utf-8")
-        tab = browser.new_page(viewport={"width": 1000, "height": 900})
-        tab.on("console", lambda message: errors.append(message.text))
-        tab.on("pageerror", lambda error: errors.append(str(error)))
-        tab.goto((tmp_path / "index.html").as_uri())
-        tabs.append(tab)
-        return tab
-
-    yield opened_with
-    assert errors == []
-    for tab in tabs:
-        tab.close()
-
-
 def cells(rows):
     return [row.locator("th, td").all_text_contents() for row in rows.all()]
 
@@ -90,8 +66,61 @@ def test_a_mean_over_pairs_is_offered_where_encoders_have_a_pair_in_common(opene
     tab = opened_with(apart)
     assert tab.locator("#pair option").all_text_contents() == ["en-fr", "en-de"]
     assert tab.locator("#curves circle").count() == 1
+    tab = opened_with([record for record in of_languages() if record.target == "fr"])
+    assert tab.locator("#pair option").all_text_contents() == ["en-fr"]
     tab = opened_with([*apart, similarity("cka", 0.1, encoder="f", target="fr")])
     assert tab.locator("#pair option").all_text_contents() == ["mean over pairs (2)", "en-fr", "en-de"]
+
+
+def test_pairs_are_those_that_the_measure_has(opened_with):
+    tab = opened_with([record for record in of_languages() if (record.target, record.measure) != ("hi", "retrieval")])
+    assert tab.locator("#pair option").all_text_contents() == ["mean over pairs (3)", "en-fr", "en-de", "en-hi"]
+    tab.select_option("#pair", "en-hi")
+    tab.select_option("#measure", "retrieval")
+    assert tab.locator("#pair option").all_text_contents() == ["mean over pairs (2)", "en-fr", "en-de"]
+    assert tab.locator("#curves circle").count() == 4  # the mean in two states and layers
+    tab.select_option("#measure", "cka")
+    tab.select_option("#family", "Indo-European, Germanic")
+    assert tab.locator("#pair option").first.inner_text() == "mean over pairs (1)"
+
+
+def test_charts_of_one_target_language_are_told_apart(opened_with):
+    scripts = [similarity("cka", 0.5, source=source, target="en") for source in ("zh-Hant", "zh-Hans", "fr")]
+    tab = opened_with(scripts)
+    assert tab.locator("#languages figcaption").all_text_contents() == ["zh-Hant-en", "zh-Hans-en", "fr-en"]
+    tab = opened_with([similarity("cka", 0.5, partner=partner) for partner in ("de", "hi")])
+    assert tab.locator("#languages figcaption").all_text_contents() == ["en-fr with de", "en-fr with hi"]
+    tab = opened_with([similarity("cka", 0.5, source="zh-Hant", target=target) for target in ("en", "fr")])
+    assert tab.locator("#languages figcaption").all_text_contents() == ["en", "fr"]
+
+
+def test_sentences_are_named_where_there_are_no_translations(opened_with):
+    tab = opened_with([similarity("cka_length_matched", 0.5, layer=layer) for layer in (0, 1)])
+    assert tab.locator("#measure option").all_text_contents() == ["CKA"]
+    assert tab.locator("#key li").all_text_contents() == ["pretrained", "unrelated, length-matched"]
+    assert cells(tab.locator("#values tbody tr")) == [
+        ["pretrained: unrelated, length-matched, 1 pair", "0.500", "0.500"]
+    ]
+
+
+def test_marks_name_the_number_of_sentences_only_where_it_is_known(opened_with):
+    tab = opened_with([similarity("cka", 0.5, layer=layer, n=number) for layer, number in ((0, None), (1, 9))])
+    assert tab.locator("#curves title").all_text_contents() == [
+        "pretrained, translations, layer 0: 0.500, 1 pair",
+        "pretrained, translations, layer 1: 0.500, 1 pair, n 9",
+    ]
+
+
+def test_a_language_with_itself_is_in_no_mean(opened_with):
+    pairs = {("en", "en"): 1.0, ("de", "en"): 0.5, ("fr", "en"): 0.3}
+    tab = opened_with(
+        [similarity("cka", value, source=source, target=target) for (source, target), value in pairs.items()]
+    )
+    tab.goto(tab.url + "#language=en")
+    assert cells(tab.locator("#values tbody tr")) == [["pretrained: translations, 2 pairs", "0.400"]]
+    tab.click("#chosen button")
+    tab.select_option("#pair", "en-en")
+    assert cells(tab.locator("#values tbody tr")) == [["pretrained: translations, 1 pair", "1.000"]]
 
 
 def test_more_states_than_colours_are_told_apart_by_the_width_of_lines(opened_with):
@@ -208,15 +237,19 @@ def test_axe_finds_no_fault(opened_with, scheme):
     assert [(fault["id"], node["html"]) for fault in checked["violations"] for node in fault["nodes"]] == []
 
 
-def test_downloaded_curves_name_their_measure_and_pairs(opened_with):
-    """They have no caption: it is what readers of screens are told."""
-    tab = opened_with(of_languages())
-    tab.select_option("#measure", "cka")
-    tab.locator("summary", has_text="Show values").first.click()
-    with tab.expect_download() as download:
-        tab.get_by_role("button", name="Download figure (SVG)").first.click()
-    texts = [text.text for text in ElementTree.parse(download.value.path()).findall("{*}text")]
-    assert texts[0] == "CKA by layer, mean over pairs"
+def test_marks_of_notes_stand_behind_the_numbers_of_layers(opened_with):
+    """Of two seeds in all other cells, one lacks the last."""
+    layers = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    tab = opened_with(
+        similarity("cka", 0.5, layer=layer, target_layer=other, seed=seed, **AGAINST)
+        for layer, other in layers
+        for seed in (1, 2)
+        if (layer, other, seed) != (1, 1, 2)
+    )
+    assert tab.locator("#layer-by-layer-cka ol li").all_text_contents() == ["over fewer seeds: 1 of 2"]
+    assert tab.locator("#layer-by-layer-cka td").all_text_contents() == ["0.50", "0.50", "0.50", "0.501"]
+    assert tab.locator("#layer-by-layer-cka sup").all_text_contents() == ["1"]
+    assert tab.get_attribute("#layer-by-layer-cka td:has(sup)", "title") == "over fewer seeds: 1 of 2"
 
 
 def test_a_mean_over_pairs_is_over_the_seeds_that_all_pairs_have(opened_with):

@@ -19,21 +19,26 @@ def overviews(block: Block, *, names: Mapping[Key, str], correlated: Sequence[Co
     Args:
         block: Scores of one task, source and encoder.
         names: Row of the block -> its name on the page.
-        correlated: Correlations from `transfer_correlations`.
+        correlated: Correlations of the block, from `transfer_correlations`.
 
     Returns:
         Plain values for the page: the headline, the key numbers (in points) and, where layers were re-initialised, the
         profile of changes in layer order with half widths of 95 % confidence intervals over seeds.
     """
     known = effects(block.results)
-    of_block = [each for each in correlated if _same_models(each, block)] if len(known) == 1 else []
-    return [_overview(effect, names, of_block[0] if of_block else None) for effect in known]
+    sound = [each for each in correlated if not each.variant and not each.caveats] if len(known) == 1 else []
+    return [_overview(effect, names, sound[0] if sound else None) for effect in known]
 
 
-def transfer_correlations(results: Results, *, layers: Layers = "mean") -> list[Correlated]:
-    """Correlate transfer gap and CKA of pretrained encoders, where the results hold both."""
+def transfer_correlations(block: Block, similarities: Results, *, layers: Layers = "mean") -> list[Correlated]:
+    """Correlate transfer gap and CKA of the pretrained encoder of a block, where there are similarities.
+
+    Args:
+        similarities: of all encoders, named as in blocks.
+    """
     try:
-        correlated = correlations(results, layers=layers)
+        similar = similarities.filter(encoder=block.encoder, source=block.source)
+        correlated = correlations(block.results + similar, layers=layers)
     except RequestError:
         return []
     return [each for each in correlated if each.state == "pretrained"]
@@ -43,7 +48,7 @@ def gap_panels(correlated: Sequence[Correlated], block: Block) -> list[dict[str,
     """Transfer gap and CKA of each language, by layer, as the page's chart takes them.
 
     Args:
-        correlated: by layer, and over all layers.
+        correlated: of the block, by layer, and over all layers.
         block: scores of one task, source and encoder.
 
     Returns:
@@ -51,11 +56,9 @@ def gap_panels(correlated: Sequence[Correlated], block: Block) -> list[dict[str,
     """
     panels: dict[str, dict[str, Any]] = {}
     for each in correlated:
-        if (each.task, each.source, each.encoder) != (block.task, block.source, block.encoder):
-            continue
         result = each.correlation
         gaps = {language: each.gaps[language] for language in result.languages}
-        name = ", ".join(filter(None, (task_name(each.task), each.source, each.variant, each.state)))
+        name = ", ".join(filter(None, (task_name(each.task), block.source_label, each.variant, each.state)))
         panel = panels.setdefault(each.variant, {"name": name, "gaps": {}, "layers": []})
         panel["gaps"] |= gaps  # a language may lack a layer, and so the mean over layers
         value, low, high = (plain(number, decimals=2) for number in (result.value, result.low, result.high))
@@ -64,11 +67,6 @@ def gap_panels(correlated: Sequence[Correlated], block: Block) -> list[dict[str,
         similarities = {language: each.similarities[language] for language in result.languages}
         panel["layers"].append({"layer": each.layer, "coefficient": coefficient, "similarities": similarities})
     return list(panels.values())
-
-
-def _same_models(correlated: Correlated, block: Block) -> bool:
-    models = (correlated.task, correlated.source, correlated.encoder)
-    return not correlated.variant and not correlated.caveats and models == (block.task, block.source, block.encoder)
 
 
 def _overview(effect: Effect, names: Mapping[Key, str], correlated: Correlated | None) -> dict[str, Any]:
@@ -80,10 +78,11 @@ def _overview(effect: Effect, names: Mapping[Key, str], correlated: Correlated |
         "headline": headline(effect),
         "seeds": effect.seeds,
         "targets": effect.targets,
+        "corpora": effect.corpora,
         "own": effect.own,
         "same": _estimate(effect.same),
         "cross": _estimate(effect.cross),
-        "loss": None if loss is None else {"layers": loss.label, **_estimate(loss.cross)},
+        "loss": None if loss is None else {"layers": loss.label, "size": loss.size, **_estimate(loss.cross)},
         "profile": [
             {
                 "layers": change.label,

@@ -15,10 +15,11 @@ import pyarrow as pa
 
 from crosslens.data.language_families import known_language
 from crosslens.formatting import counted, right_to_left
-from crosslens.report.atlas.ranking import encoder_panels, encoder_ranking
+from crosslens.report.atlas.ranking import EncoderPanel, encoder_panels, encoder_ranking
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.report.conditions.interventions import before_training
 from crosslens.report.conditions.pretraining_steps import last_checkpoints
+from crosslens.report.layers.by_layer import measures_of
 from crosslens.report.overview import gap_panels, overviews, transfer_correlations
 from crosslens.report.render import number
 from crosslens.report.sections.all_sections import all_sections
@@ -87,12 +88,13 @@ def make_page(
     tables = [score_cells(block.results) for block in blocks]  # which refuses what contradicts
     unchanged = before_training(last)
     similar = _similarities(unchanged.filter(metric="similarity", target_layer=None))
-    correlated = transfer_correlations(unchanged) if blocks else []
-    by_layer = [*correlated, *transfer_correlations(unchanged, layers="each")] if correlated else []
+    similarities = encoders_apart(last).filter(metric="similarity")
     heats = [_heat(block, table) for block, table in zip(blocks, tables, strict=True)]
     for heat, block, table in zip(heats, blocks, tables, strict=True):
         names = {row: _named(row, table.rows) for row in table.rows}
-        heat["gaps"] = gap_panels(by_layer, block)
+        correlated = transfer_correlations(block, similarities)
+        by_layer = transfer_correlations(block, similarities, layers="each") if correlated else []
+        heat["gaps"] = gap_panels([*correlated, *by_layer], block)
         heat["overviews"] = overviews(block, names=names, correlated=correlated)
     sections = all_sections(last, blocks, typology=typology)
     records = {
@@ -303,11 +305,9 @@ def _named(row: Key, rows: Sequence[Key]) -> str:
 
 def _similarities(results: Results) -> list[Row]:
     """List the records of similarity, one per pair, layer and seed."""
-    named: dict[str, tuple[str, str]] = {}
-    measures = [measure for (measure,), _ in results.groups("measure")]
-    for measure in measures:
-        named.setdefault(measure, (measure, SENTENCE_PAIRS[""]))
-        named |= {measure + ending: (measure, kind) for ending, kind in SENTENCE_PAIRS.items() if ending}
+    named = {
+        measure + ending: (measure, kind) for measure in measures_of(results) for ending, kind in SENTENCE_PAIRS.items()
+    }
     rows: dict[tuple, Row] = {}
     for state, records in by_state(results):
         for (measure,), block in records.groups("measure"):
@@ -321,9 +321,11 @@ def _similarities(results: Results) -> list[Row]:
                         {
                             "state": state.name,
                             "pair": pair,
+                            "source": source,
                             "language": target,
                             "different": source != target,
                             "encoder": state.encoder,
+                            "described": state.described,
                             "two": "against" in settings_of(record["settings"]),
                             "measure": measure,
                             "of": named[measure][0],
@@ -358,13 +360,17 @@ def _encoders(results: Results) -> list[dict[str, Any]]:
     return [
         {
             "task": panel.task,
-            "title": as_printed(panel.title(f"{panel.source} to {len(panel.profiles[0].cross)} corpora")),
+            "title": as_printed(panel.title(f"{panel.source} to {_corpora(panel)}")),
             "points": [point for each in panel.profiles for point in each.points()],
             "head": tables[0].head,
             "rows": [[row.label, *(number(cell) for cell in row.cells)] for row in rows],
         }
         for panel, rows in zip(panels, groups, strict=True)
     ]
+
+
+def _corpora(panel: EncoderPanel) -> str:
+    return counted(len(panel.profiles[0].cross), "corpus", "corpora")
 
 
 def _languages(results: Results) -> dict[str, dict[str, str]]:

@@ -53,6 +53,18 @@ def test_lines_follow_the_doses_through_the_unchanged_model():
     ]
 
 
+def legend(results):
+    """The scores that the legend lists."""
+    described = dose_response_curves(results).to_dict()
+    (encoding,) = [layer["encoding"] for layer in described["concat"][0]["layer"] if "strokeDash" in layer["encoding"]]
+    return encoding["strokeDash"]["scale"]["domain"]
+
+
+def test_the_legend_lists_the_scores_that_there_are():
+    assert legend(doses()) == ["zero-shot, mean", "same language"]
+    assert legend(doses().filter(target="fr")) == ["zero-shot, mean"]
+
+
 def test_it_is_among_the_figures_where_similarity_of_changed_models_was_measured():
     assert "dose-response" in all_figures(doses())
     with pytest.raises(RequestError, match="no similarity of changed models"):

@@ -57,6 +57,16 @@ def test_bars_reach_from_the_lowest_to_the_highest_seed():
     assert zero[2] == ("zero-shot, mean", "1–2", -37.0, -39.0, -35.0)
 
 
+def test_the_legend_lists_the_lines_that_there_are():
+    for lines, shown in (
+        (["same language", "zero-shot, mean"], results()),
+        (["zero-shot, mean"], results().filter(target=["fr", "de"])),
+        (["same language"], results().filter(target="en")),
+    ):
+        panel = intervention_profiles(shown).to_dict()["vconcat"][0]["concat"][0]
+        assert panel["layer"][1]["encoding"]["color"]["scale"]["domain"] == lines
+
+
 def test_results_without_a_changed_model_or_without_a_reference_draw_nothing():
     for conditions in ((0, 1, 2), (3, 4)):
         with pytest.raises(RequestError, match="no changed model"):

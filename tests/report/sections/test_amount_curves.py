@@ -49,4 +49,4 @@ def test_every_chart_of_curves_says_what_a_point_belongs_to():
         for of in all_sections(Results.of([*RECORDS, *probes(), *retrieval(), *one_layer()]), [])
         if of.form == "curves"
     ]
-    assert sorted(set(curves)) == ["layers", "training sentences"]
+    assert sorted(set(curves)) == ["layer", "training sentences"]

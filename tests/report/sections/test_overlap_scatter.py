@@ -31,6 +31,21 @@ def test_scores_alone_have_no_scatter():
     assert overlap_scatter(results, score_blocks(results)) == []
 
 
+def test_scores_of_models_trained_on_translations_have_a_scatter_of_their_own():
+    translated = [
+        replace(each, train="t", translated_from="fr", value=each.value - 1.0) for each in frozen({}, train="t")
+    ]
+    of_translations = [replace(each, train="t") for each in overlaps()]
+    original = [replace(each, train="o") for each in overlaps()]
+    results = Results.of([*frozen({}, train="o"), *translated, *original, *of_translations])
+    blocks = score_blocks(results)
+    (section,) = overlap_scatter(results, blocks)
+    shown = {panel["tables"][0]: dict(zip(panel["languages"], panel["up"], strict=True)) for panel in section.panels}
+    assert [panel["tables"] for panel in section.panels] == [[0], [1]]
+    assert [blocks[place].kind for place in shown] == ["", "translated from fr"]
+    assert (shown[0]["fr"], shown[1]["fr"]) == (80.0, 79.0)
+
+
 def test_a_scatter_plot_shows_with_the_scores_that_it_holds():
     """Not with those of another encoder or source language."""
     of_french = [replace(each, source="fr") for each in frozen({})]

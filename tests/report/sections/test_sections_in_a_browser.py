@@ -1,6 +1,7 @@
 """Sections of the page in a real browser: charts, the page's one state, and tables for readers of screens."""
 
 import csv
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from crosslens.report.page import make_page
 from crosslens.results.record import Results
 from made_records import score
-from made_sections import TARGETS, everything, one_layer, typology
+from made_sections import TARGETS, everything, frozen, one_layer, overlaps, typology
 
 pytestmark = pytest.mark.browser
 
@@ -58,13 +59,7 @@ def test_every_chart_has_its_values_as_a_table(shown):
     assert shown.locator("#typology td.five").all_text_contents() == ["−7.00"]
 
 
-def saved(tab, button):
-    with tab.expect_download() as download:
-        button.click()
-    return download.value.suggested_filename, download.value.path().read_text("utf-8")
-
-
-def test_values_and_charts_can_be_downloaded(shown):
+def test_values_and_charts_can_be_downloaded(shown, saved):
     section = shown.locator("#interventions")
     assert section.get_by_role("button", name="Download").count() == 0
     section.locator("summary").click()
@@ -81,8 +76,9 @@ def test_values_and_charts_can_be_downloaded(shown):
     assert len(charts) == section.locator("svg").count() > 0
     assert len({(chart.get("x"), chart.get("y")) for chart in charts}) == len(charts)
     texts = [text.text for text in root.findall("{*}text")]
-    titles = section.locator("figcaption").all_text_contents()
+    titles = section.locator("figcaption, figure > .note").all_text_contents()
     assert texts[: len(titles)] == titles
+    assert titles[1] == "change, points, by treated layers (0: embeddings)"
     assert " ".join(texts[len(titles) :]) == " ".join(section.locator(".key li").all_text_contents())
     marks = [mark.get("stroke") for mark in root if mark.tag.endswith(("}line", "}circle"))]
     assert len(marks) == section.locator(".key i").count() > 1
@@ -93,13 +89,13 @@ def test_values_and_charts_can_be_downloaded(shown):
     assert {text.get("fill") for text in root.findall("{*}text")} == {ink}
 
 
-def test_a_downloaded_chart_says_what_it_shows(shown):
+def test_a_downloaded_chart_says_what_it_shows(shown, saved):
     """Both lines of a caption."""
     shown.locator("#overlap summary").first.click()
     _, text = saved(shown, shown.locator("#overlap").get_by_role("button", name="Download figure (SVG)").first)
     caption = shown.locator("#overlap figcaption").first.inner_text().split("\n")
     assert len(caption) == 2
-    assert ": ".join(caption) in [text.text for text in ElementTree.fromstring(text).findall("{*}text")]
+    assert [text.text for text in ElementTree.fromstring(text).findall("{*}text")] == caption
 
 
 def test_marks_stand_where_their_values_are(shown):
@@ -111,6 +107,27 @@ def test_marks_stand_where_their_values_are(shown):
     assert shown.locator("#probes polyline.null").count() == 1
     assert shown.locator("#interventions .target").count() == len(TARGETS)
     assert shown.locator("#interventions .whisker").count() == 6
+
+
+def test_a_mark_names_its_layer(shown):
+    assert shown.locator("#probes circle title").first.text_content() == "pretrained, layer 0: 95.0"
+
+
+def test_scatter_plots_of_two_kinds_of_models_have_different_names(opened_with):
+    tab = opened_with([*frozen(), *frozen(settings="lr=1"), *overlaps()])
+    names = tab.locator("#overlap svg").evaluate_all("(charts) => charts.map((chart) => chart.ariaLabel)")
+    assert len(names) == len(set(names)) == 2
+
+
+def test_a_key_lists_only_what_is_drawn(opened_with):
+    every = opened_with(frozen())
+    assert every.locator("#interventions .key li").all_text_contents() == [
+        "same language",
+        "zero-shot mean",
+        "single targets",
+    ]
+    others = opened_with(record for record in frozen() if record.target != "en")
+    assert others.locator("#interventions .key li").all_text_contents() == ["zero-shot mean", "single targets"]
 
 
 def test_charts_of_one_section_share_a_scale(shown):
@@ -152,6 +169,27 @@ def test_filters_hold_in_every_section(shown):
     assert shown.locator("#interventions .target").count() == 1
     assert shown.locator("#typology tbody tr:not(.mean)").count() == 1
     assert len(table(shown, "interventions")) == 1 + 1 + 2  # head, Hindi, both means
+
+
+def test_what_the_filters_leave_nothing_of_is_hidden(shown):
+    """No axis is left without a point, and no heading without a row."""
+    shown.select_option("#script", "Devanagari")
+    shown.select_option("#family", "Uralic")
+    for name in ("words", "overlap", "typology"):
+        assert not shown.is_visible(f"#{name}")
+    shown.select_option("#script", "")
+    assert shown.locator("#overlap svg:visible").count() == 2  # Finnish
+    assert not shown.is_visible("#typology")
+    shown.select_option("#family", "")
+    assert shown.locator("#typology tr.mean").count() == 2
+
+
+def test_labels_of_many_columns_stand_apart(shown):
+    chart = "(labels) => lineChart({ label: '', W: 168, H: 190, scale: [0, 1], places: labels.keys().toArray(), labels,"
+    read = " lines: [] }).querySelectorAll('[transform]').values().map((text) => +text.getAttribute('x')).toArray()"
+    places = shown.evaluate(chart + read, [f"{layer}.output" for layer in range(13)])
+    assert len(places) > 4
+    assert min(b - a for a, b in pairwise(places)) >= 13
 
 
 def test_filters_and_followed_languages_need_no_table_of_scores(browser, tmp_path):

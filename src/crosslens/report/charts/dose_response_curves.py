@@ -10,7 +10,10 @@ from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed, metric_name
 
 LINES = {"zero-shot": ZERO_SHOT, "same language": SAME}
-"""Score -> its name in the legend; the first is solid, the second dashed."""
+"""Score -> its name in the legend."""
+
+DASHES = {ZERO_SHOT: [1, 0], SAME: [5, 3]}
+"""Name in the legend -> style of its lines."""
 
 
 def dose_response_curves(results: Results) -> Chart:
@@ -27,13 +30,15 @@ def dose_response_curves(results: Results) -> Chart:
     if not panels:
         raise RequestError("these results contain no similarity of changed models")
     names = list(dict.fromkeys(point["intervention"] for points in panels.values() for point in points))
+    scores = {point["score"] for points in panels.values() for point in points}
+    dashes = {name: dash for name, dash in DASHES.items() if name in scores}
     charts = []
     for title, points in panels.items():
         wide = {"symbolOpacity": 1, "symbolStrokeWidth": 2, "orient": "bottom", **LONG}
         scale = alt.Scale(domain=names, range=list(COLOURS))
         colour = alt.Color("intervention:N", scale=scale, legend=alt.Legend(title=None, **wide))
-        solid = alt.Scale(domain=list(LINES.values()), range=[[1, 0], [5, 3]])
-        dash = alt.StrokeDash("score:N", scale=solid, legend=alt.Legend(title=None, **wide))
+        styles = alt.Scale(domain=list(dashes), range=list(dashes.values()))
+        dash = alt.StrokeDash("score:N", scale=styles, legend=alt.Legend(title=None, **wide))
         base = alt.Chart(inline_data(points), title=title).encode(
             alt.X("similarity:Q", title="similarity in the changed layer", scale=alt.Scale(zero=False)),
             alt.Y("change:Q", title="change in points"),

@@ -1,5 +1,7 @@
 """What each intervention costs the source language and other languages, by layer: a panel for each."""
 
+from collections.abc import Sequence
+
 from crosslens.errors import RequestError
 from crosslens.report.conditions.interventions import changed_after_training
 from crosslens.report.conditions.treatment_effects import treatment_effects
@@ -7,6 +9,9 @@ from crosslens.results.chart import Chart, alt, inline_data, styled
 from crosslens.results.layer_profile import LIGHT, SAME, ZERO_SHOT
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
+
+LINES = {SAME: (LIGHT.same, LIGHT.paper, [4, 3]), ZERO_SHOT: (LIGHT.zero_shot, LIGHT.zero_shot, [1, 0])}
+"""Line -> colour of it, of the inside of its marks, and its style."""
 
 ACROSS = 4
 """Panels beside one another, at most."""
@@ -18,10 +23,13 @@ def intervention_profiles(results: Results) -> Chart:
     A row of panels is one task, source and encoder. Bars show the lowest and highest seed. Panels have scales of their
     own, because interventions differ many times in size.
     """
+    blocks = [(block, treatment_effects(block)) for block in changed_after_training(results)]
+    every = [effect for _, effects in blocks for effect in effects]
+    drawn = {SAME: any(effect.same for effect in every), ZERO_SHOT: any(effect.cross for effect in every)}
     rows = []
-    for block in changed_after_training(results):
+    for block, effects in blocks:
         panels = []
-        for effect in treatment_effects(block):
+        for effect in effects:
             points = [
                 {
                     "line": line,
@@ -35,7 +43,7 @@ def intervention_profiles(results: Results) -> Chart:
                 if cell.mean is not None
             ]
             order = [address.replace("-", "–") for address in effect.addresses]
-            panels.append(_panel(points, order, effect.treatment))
+            panels.append(_panel(points, order, effect.treatment, [line for line in LINES if drawn[line]]))
         if panels:
             title = alt.TitleParams(as_printed(block.heading))
             rows.append(alt.concat(*panels, columns=ACROSS).properties(title=title))
@@ -44,10 +52,9 @@ def intervention_profiles(results: Results) -> Chart:
     return styled(alt.vconcat(*rows), title={"anchor": "start", "color": LIGHT.text})
 
 
-def _panel(points: list[dict[str, object]], order: list[str], title: str) -> Chart:
-    lines = [SAME, ZERO_SHOT]
+def _panel(points: list[dict[str, object]], order: list[str], title: str, lines: Sequence[str]) -> Chart:
     legend = alt.Legend(title=None, orient="bottom", direction="horizontal")
-    ink, filled = [LIGHT.same, LIGHT.zero_shot], [LIGHT.paper, LIGHT.zero_shot]
+    ink, filled, dashes = (list(values) for values in zip(*(LINES[line] for line in lines), strict=True))
     base = alt.Chart(inline_data(points)).encode(
         alt.X(
             "layers:N", sort=order, title=None, scale=alt.Scale(type="point", padding=0.5), axis=alt.Axis(labelAngle=0)
@@ -57,7 +64,7 @@ def _panel(points: list[dict[str, object]], order: list[str], title: str) -> Cha
         tooltip=["line:N", "layers:N", *(alt.Tooltip(f"{name}:Q", format="+.2f") for name in ("value", "low", "high"))],
     )
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=LIGHT.muted).encode(alt.Y("zero:Q"))
-    dash = alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines, range=[[4, 3], [1, 0]]), legend=legend)
+    dash = alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines, range=dashes), legend=legend)
     fill = alt.Fill("line:N", sort=lines, scale=alt.Scale(domain=lines, range=filled), legend=legend)
     bars = base.mark_rule().encode(alt.Y("low:Q"), alt.Y2("high:Q"))
     marks = base.mark_point(size=36, strokeWidth=1.6, opacity=1).encode(fill)

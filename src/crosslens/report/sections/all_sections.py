@@ -32,7 +32,7 @@ def all_sections(results: Results, blocks: Sequence[Block], *, typology: Table |
         *_layers_of_two_encoders(unchanged),
         *treatment_profiles(results, blocks),
         *amount_curves(unchanged, tasks),
-        *overlap_scatter(unchanged, blocks),
+        *overlap_scatter(results, blocks),
         *layer_curves(unchanged, tasks),
         *([] if typology is None else [heat_table(typology, "Easy, intermediate and hard languages")]),
     ]

@@ -108,7 +108,7 @@ def _section(
     about: Mapping[str, Any] = {
         "axis": axis,
         "across": LAYERS,
-        "each": "layers",
+        "each": "layer",
         "kinds": [baseline or measured for baseline in baselines],
         "styles": [ORDER.index(baseline) if baseline in ORDER else 1 for baseline in baselines],
         "views": list(dict.fromkeys(panel["view"] for panel in panels if panel["view"])),

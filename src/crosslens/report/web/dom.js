@@ -9,7 +9,16 @@ const rowsOf = (columns) => {
 };
 const scores = rowsOf(data.scores), similar = rowsOf(data.similarities);
 const unique = (values) => [...new Set(values)];
-const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+// As exact as Python's (Neumaier's sum), or a mean such as 0.9805 could be written with another last digit than in tables.
+const mean = (values) => {
+  let sum = 0, lost = 0;
+  for (const value of values) {
+    const next = sum + value;
+    lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+    sum = next;
+  }
+  return (sum + lost) / values.length;
+};
 // Numbers as Python's tables write them: of two digits that are equally near the even one, and no negative zero.
 const written = (value, digits = 2, sign = false) => {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
@@ -17,6 +26,7 @@ const written = (value, digits = 2, sign = false) => {
   const text = tie && upper.at(-1) % 2 ? (size - 0.25 / 10 ** digits).toFixed(digits) : upper;
   return (value < 0 && Number(text) ? "−" : sign ? "+" : "") + text;
 };
+const sizeOf = ({ n }) => n === null || n === undefined ? "" : `, n ${n}`;
 // Right-to-left names in other text are isolated, or the brackets and numbers around them would change places.
 const NAMES = data.rightToLeft.length
   ? new RegExp(`(?<![\\p{L}\\p{M}])(${data.rightToLeft.map((name) => name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|")})(?![\\p{L}\\p{M}])`, "gu") : null;
@@ -56,6 +66,8 @@ const ticks = (values, steps, least) => {
   const first = Math.floor(lowest / step + 1e-9), last = Math.ceil(highest / step - 1e-9);
   return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 };
+// The fewest decimals that tell ticks apart.
+const digitsOf = (values) => [0, 1, 2, 3, 4, 5].find((digits) => values.every((value) => Math.abs(value * 10 ** digits - Math.round(value * 10 ** digits)) < 1e-6)) ?? 6;
 if (NAMES) {
   const texts = [], walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) texts.push(walker.currentNode);

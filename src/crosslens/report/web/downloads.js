@@ -6,10 +6,11 @@ const save = (text, type, name) => {
 const quoted = (value) => value === null || value === undefined ? "" : /[",\n]/.test(`${value}`) ? `"${`${value}`.replaceAll('"', '""')}"` : `${value}`;
 const separated = (rows) => rows.map((row) => row.map(quoted).join(",")).join("\n") + "\n";
 const csv = (records) => records.length ? separated([Object.keys(records[0]), ...records.map(Object.values)]) : "";
-// The keys of charts: those of their figures and section, and that of colours where languages have colours.
-const keysOf = (charts) => [...document.querySelectorAll("ul.key")].filter((key) => key.getBoundingClientRect().width && (key.closest("figure")
+// The keys of charts: those of their figures and part of the page, and that of colours where languages have colours.
+const isSeen = (node) => node.getBoundingClientRect().width > 0, partOf = (node) => node.closest("#by-language, section");
+const keysOf = (charts) => [...document.querySelectorAll("ul.key")].filter((key) => isSeen(key) && (key.closest("figure")
   ? charts.some((chart) => chart.closest("figure") === key.closest("figure"))
-  : key.closest("section") === charts[0].closest("section") || key.id === "colours" && charts.some((chart) => chart.querySelector(".target") || chart.closest("#gap, .scatter"))));
+  : partOf(key) === partOf(charts[0]) || key.id === "colours" && charts.some((chart) => chart.querySelector(".target") || chart.closest("#gap, .scatter"))));
 const DASHES = { dashed: "5 4", dotted: "2 3", round: "1 5", mixed: "9 3 2 3" };
 const inLines = (text, width) => text.split(" ").reduce((lines, word) => {
   const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
@@ -28,10 +29,17 @@ const entry = (item, dx, dy) => {
   ...inLines(item.textContent, item.parentElement.getBoundingClientRect().right + dx - right - 6).map((text, i) =>
     make("text", { x: right + 6, y: middle + size * (0.35 + 1.35 * i), fill: words.color, "font-family": "sans-serif", "font-size": size }, text))];
 };
+// The caption and axis above a chart, line by line; a chart without them says what it shows to readers of screens.
+const titleOf = (chart) => {
+  const lines = [...chart.closest("figure")?.querySelectorAll(":scope > figcaption, :scope > span.note") ?? []].flatMap((node) => node.innerText.split(/\s*\n\s*/).filter(Boolean));
+  return lines.length ? lines : [chart.getAttribute("aria-label").replace(/; the values are in the table below$/, "")];
+};
 // Charts as one file of its own, where they stand on the page, with their keys: that of a figure in its place, others below.
 const drawing = (charts) => {
+  pen.font = "13px sans-serif";
+  const titles = charts.map((chart) => titleOf(chart).flatMap((line) => inLines(line, chart.getBoundingClientRect().width)));
   const keys = keysOf(charts), boxOf = (node) => node.getBoundingClientRect(), inside = keys.filter((key) => key.closest("figure")), below = keys.filter((key) => !key.closest("figure"));
-  const boxes = [...charts, ...inside].map(boxOf), left = Math.min(...boxes.map((box) => box.left)), top = Math.min(...boxes.map((box) => box.top)) - 20;
+  const boxes = [...charts, ...inside].map(boxOf), left = Math.min(...boxes.map((box) => box.left)), top = Math.min(...boxes.map((box) => box.top)) - 5 - 15 * Math.max(...titles.map((lines) => lines.length));
   const ink = getComputedStyle(document.body), back = make("rect", { width: "100%", height: "100%", fill: ink.backgroundColor }), file = make("svg", {}, back);
   charts.forEach((chart, i) => {
     const copy = chart.cloneNode(true), nodes = [chart, ...chart.querySelectorAll("*")], x = boxes[i].left - left, y = boxes[i].top - top;
@@ -40,10 +48,7 @@ const drawing = (charts) => {
       for (const name of ["fill", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-family", "font-size"]) node.setAttribute(name, style.getPropertyValue(name));
     });
     for (const [name, value] of Object.entries({ x, y, width: boxes[i].width, height: boxes[i].height })) copy.setAttribute(name, value);
-    // A caption has its lines behind one another; a chart without one says what it shows to readers of screens.
-    const caption = chart.closest("figure")?.querySelector("figcaption")?.innerText.split(/\s*\n\s*/).filter(Boolean).join(": ");
-    const title = caption ?? chart.getAttribute("aria-label").replace(/; the values are in the table below$/, "");
-    file.append(make("text", { x, y: y - 6, fill: ink.color, "font-family": "sans-serif", "font-size": 13 }, title), copy);
+    file.append(...titles[i].map((line, k) => make("text", { x, y: y - 6 - 15 * (titles[i].length - 1 - k), fill: ink.color, "font-family": "sans-serif", "font-size": 13 }, line)), copy);
   });
   let bottom = Math.max(...boxes.map((box) => box.bottom)) - top, width = Math.max(...boxes.map((box) => box.right)) - left;
   const place = (key, dx, dy, items) => items.forEach((item) => {
@@ -51,9 +56,9 @@ const drawing = (charts) => {
     width = Math.max(width, ...texts.map((text) => +text.getAttribute("x") + pen.measureText(text.textContent).width + 4));
     file.append(mark, ...texts);
   });
-  for (const key of inside) place(key, -left, -top, [...key.children]);
+  for (const key of inside) place(key, -left, -top, [...key.children].filter(isSeen));
   for (const key of below) { // colours that each figure explains are not explained again
-    const items = [...key.children].filter((item) => !inside.length || !item.querySelector("[class^=series]"));
+    const items = [...key.children].filter((item) => isSeen(item) && (!inside.length || !item.querySelector("[class^=series]")));
     if (!items.length) continue;
     const first = boxOf(items[0]);
     place(key, 4 - first.left, bottom + 10 - first.top, items);
@@ -66,7 +71,7 @@ const drawing = (charts) => {
 const charted = (details) => [...details.parentElement.querySelectorAll("svg.chart")].filter((chart) => {
   let owner = chart;
   while (!owner.querySelector(":scope > details")) owner = owner.parentElement;
-  return owner === details.parentElement && chart.getBoundingClientRect().width;
+  return owner === details.parentElement && isSeen(chart);
 });
 const valuesOfTable = (table) => [...table.rows].map((row) => [...row.cells].flatMap((cell) => [cell.textContent.replaceAll("−", "-").replace(/^(–|not run)$/, ""), ...Array(cell.colSpan - 1).fill("")]));
 const fileName = (details) => details.querySelector("[aria-label]").getAttribute("aria-label").replace(", values", "").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");

@@ -2,7 +2,7 @@
 const pen = document.createElement("canvas").getContext("2d");
 const PLACES = [[8, 4, "start"], [-8, 4, "end"], [0, -9, "middle"], [0, 18, "middle"]]; // of a name beside its point
 const between = ([low, high], most) => {
-  const step = [0.001, 0.002, 0.005].flatMap((s) => [1, 10, 100, 1000, 10000].map((by) => s * by)).sort((a, b) => a - b).find((s) => (high - low) / s <= most);
+  const step = [-6, -5, -4, -3, -2, -1, 0, 1, 2].flatMap((power) => [1, 2, 5].map((first) => first * 10 ** power)).find((s) => (high - low) / s <= most);
   return Array.from({ length: Math.floor(high / step) - Math.ceil(low / step) + 1 }, (_, i) => (Math.ceil(low / step) + i) * step);
 };
 const around = (values) => {
@@ -31,10 +31,10 @@ const scatter = ({ name, label, coefficient, languages, across, up, width }) => 
   const [horizontal, vertical] = [around(across.values), around(up.values)];
   const x = (value) => L + (value - horizontal[0]) / (horizontal[1] - horizontal[0]) * (W - L - 10), y = (value) => T + (vertical[1] - value) / (vertical[1] - vertical[0]) * (H - B - T);
   const svg = make("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": `${label}; the values are in the table below` });
-  for (const value of between(vertical, 7)) svg.append(make("line", { class: "axis", x1: L, x2: W - 10, y1: y(value), y2: y(value) }),
-    make("text", { x: L - 6, y: y(value) + 4, "text-anchor": "end" }, written(value, vertical[1] - vertical[0] < 5 ? 1 : 0)));
-  const fine = horizontal[1] - horizontal[0];
-  for (const value of between(horizontal, W < 400 ? 4 : 7)) svg.append(make("text", { x: x(value), y: H - 24, "text-anchor": "middle" }, written(value, fine < 0.1 ? 3 : fine < 5 ? 2 : 0)));
+  const heights = between(vertical, 7), widths = between(horizontal, W < 400 ? 4 : 7);
+  for (const value of heights) svg.append(make("line", { class: "axis", x1: L, x2: W - 10, y1: y(value), y2: y(value) }),
+    make("text", { x: L - 6, y: y(value) + 4, "text-anchor": "end" }, written(value, digitsOf(heights))));
+  for (const value of widths) svg.append(make("text", { x: x(value), y: H - 24, "text-anchor": "middle" }, written(value, digitsOf(widths))));
   svg.append(make("text", { x: (L + W) / 2, y: H - 6, "text-anchor": "middle" }, across.title), make("text", { x: 0, y: 12 }, up.title));
   pen.font = "12px system-ui, sans-serif";
   const points = languages.map((language, i) => ({ language, value: across.values[i], height: up.values[i], x: x(across.values[i]), y: y(up.values[i]) })).filter((point) => isKept(point.language));
@@ -51,12 +51,14 @@ const gapAt = (panel, { coefficient, similarities }) => scatter({ name: panel.na
   languages: Object.keys(similarities), width: at("gap").clientWidth, across: { title: "CKA with the source", digits: 3, values: Object.values(similarities) },
   up: { title: "gap, points", digits: 1, values: Object.keys(similarities).map((language) => panel.gaps[language]) } });
 const gaps = (table) => {
-  at("gap").hidden = !table.gaps.length;
-  const layers = unique(table.gaps.flatMap((panel) => panel.layers.map((each) => each.layer))); // null: the mean, which is first
+  const panels = table.gaps.filter((panel) => Object.keys(panel.gaps).some(isKept));
+  at("gap").hidden = !panels.length;
+  // null: the mean, which is first; the mean over one layer is that layer.
+  const known = unique(panels.flatMap((panel) => panel.layers.map((each) => each.layer))), layers = known.length === 2 ? known.slice(1) : known;
   const place = Math.max(0, layers.findIndex((layer) => `${layer}` === state.layer));
   Object.assign(at("layer"), { max: layers.length - 1, value: place });
-  at("layer-name").textContent = place === 0 ? "mean over layers" : layers[place] === 0 ? "embeddings" : `layer ${layers[place]}`;
+  at("layer-name").textContent = layers[place] === null ? "mean over layers" : layers[place] === 0 ? "embeddings" : `layer ${layers[place]}`;
   at("layer").setAttribute("aria-valuetext", at("layer-name").textContent);
   at("layer").oninput = () => set({ layer: +at("layer").value ? `${layers[at("layer").value]}` : "" });
-  at("gaps").replaceChildren(...table.gaps.flatMap((panel) => panel.layers.filter((each) => each.layer === layers[place]).map((each) => gapAt(panel, each))));
+  at("gaps").replaceChildren(...panels.flatMap((panel) => panel.layers.filter((each) => each.layer === layers[place]).map((each) => gapAt(panel, each))));
 };

@@ -4,8 +4,12 @@ const STYLES = ["", "null", "matched", "apart", "mixed"];
 // Class of the n-th line or mark of a key: colours first, then the same ones in broad lines, then in fine ones.
 const seriesClass = (number) => `series${number % 6}${["", " broad", " fine"][Math.floor(number / 6) % 3]}`;
 const LEGEND = { "": "", null: "dashed", matched: "dotted", apart: "round", mixed: "mixed" };
-const lineChart = ({ label, W, H, scale, digits, sign = false, places, labels, across = "", inset = false, lines }) => {
-  const L = 46, T = 10, low = scale[0], high = scale.at(-1), inner = W - L - 16, many = places.length > 1;
+// Entries of a key: names in their colours, then kinds of lines as [style, kind]. One kind of plain lines needs no entry.
+const keyOf = (names, kinds) => [
+  ...names.map((name, i) => make("li", {}, make("i", { class: seriesClass(i) }), name)),
+  ...(kinds.length > 1 || kinds.some(([style]) => style) ? kinds.map(([style, kind]) => make("li", {}, make("i", { class: LEGEND[style] }), kind)) : [])];
+const lineChart = ({ label, W, H, scale, sign = false, places, labels, across = "", inset = false, lines }) => {
+  const L = 46, T = 10, digits = digitsOf(scale), low = scale[0], high = scale.at(-1), inner = W - L - 16, many = places.length > 1;
   const wide = Math.max(...labels.map((text) => `${text}`.length)) * 7 + 6, steep = labels.some(isNaN) && wide > inner / places.length;
   const B = (steep ? 16 + wide * 0.8 : 24) + (across ? 20 : 0), ends = inset || steep || labels.some(isNaN) ? inner / places.length / 2 : 0;
   const x = (i) => L + (many ? ends + (places[i] - places[0]) / (places.at(-1) - places[0]) * (inner - 2 * ends) : inner / 2);
@@ -13,7 +17,7 @@ const lineChart = ({ label, W, H, scale, digits, sign = false, places, labels, a
   const svg = make("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": `${label}; the values are in the table below` });
   for (const tick of scale) svg.append(make("line", { class: low < 0 && Math.abs(tick) < 1e-9 ? "zero" : "axis", x1: L, x2: W, y1: y(tick), y2: y(tick) }),
     make("text", { x: L - 6, y: y(tick) + 4, "text-anchor": "end" }, written(tick, digits, sign).replace(/^\+0(\.0+)?$/, "0")));
-  const every = steep ? 1 : Math.max(1, Math.ceil(places.length * Math.max(22, wide) / (W - L))); // labels stand apart
+  const every = Math.max(1, Math.ceil(steep ? places.length * 14 / inner : places.length * Math.max(22, wide) / (W - L))); // labels stand apart
   labels.forEach((text, i) => i % every ? null : svg.append(steep
     ? make("text", { x: x(i) + 4, y: H - B + 16, "text-anchor": "end", transform: `rotate(-60 ${x(i) + 4} ${H - B + 16})` }, text)
     : make("text", { x: x(i), y: H - B + 20, "text-anchor": "middle" }, text)));
@@ -51,8 +55,8 @@ const multiples = (node, count, figuresOf, least = 246) => {
   node.replaceChildren(grid);
 };
 // A cell of a heat map: the more, the darker.
-const shaded = (value, highest = 1) => {
-  const node = make("td", {}, written(value));
+const shaded = (value, highest = 1, attributes = {}) => {
+  const node = make("td", attributes, written(value));
   node.style.background = `color-mix(in srgb, var(--c0) ${Math.round(48 * Math.max(0, Math.min(1, value / highest)))}%, var(--paper))`;
   return node;
 };

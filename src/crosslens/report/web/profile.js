@@ -3,6 +3,7 @@ const tile = (label, value, small) => make("div", { class: "tile" }, make("span"
   make("strong", {}, value), make("span", { class: "note" }, small));
 const described = (language) => data.languages[language] ? `, ${["name", ...FACTS].map((name) => data.languages[language][name]).filter(Boolean).join(", ")}` : "";
 const within = (estimate) => estimate.half === null ? "" : ` ± ${written(estimate.half, 1)}`;
+const layersOf = ({ layers, size }) => `${size === 1 ? "layer" : "layers"} ${layers}`;
 const tiles = (overview) => {
   const seeds = overview.seeds === 1 ? "1 seed, no interval" : `${overview.seeds} seeds, ± 95 % CI over seeds`;
   const correlation = overview.correlation;
@@ -10,9 +11,9 @@ const tiles = (overview) => {
     tile(`in-language ${overview.metric}`, written(overview.same.mean, 1) + within(overview.same),
       `${overview.own === 1 ? "" : `mean of ${overview.own} corpora, `}${seeds}`),
     tile("zero-shot mean", written(overview.cross.mean, 1) + within(overview.cross),
-      `${overview.targets} target ${overview.targets === 1 ? "language" : "languages"}, ${seeds}`),
+      `${overview.corpora === overview.targets ? "" : `mean of ${overview.corpora} corpora, `}${overview.targets} target ${overview.targets === 1 ? "language" : "languages"}, ${seeds}`),
     overview.loss && tile("largest zero-shot loss", `${written(overview.loss.mean, 1, true)}${within(overview.loss)}`,
-      `points, layers ${overview.loss.layers} re-initialised`),
+      `points, ${layersOf(overview.loss)} re-initialised`),
     correlation && tile("gap and CKA (Spearman)", written(correlation.value),
       [correlation.low === null ? "" : `95 % CI ${written(correlation.low)} to ${written(correlation.high)}`,
         `${correlation.languages} languages`, "negative: similar languages transfer better"].filter(Boolean).join(", ")));
@@ -47,7 +48,7 @@ const facts = () => {
   showState("colour");
   const kept = targets.filter(isKept);
   at("kept").hidden = kept.length === targets.length;
-  at("kept").textContent = `Shown: ${kept.length} of ${targets.length} languages. Headline, key numbers and means are over all.`;
+  at("kept").textContent = `Shown: ${kept.length} of ${targets.length} languages. ${similar.length ? "Curves of mean similarity are over the pairs shown; headline, key numbers and all other means" : "Headline, key numbers and means"} are over all languages.`;
   const colours = state.colour ? coloursOf(state.colour) : new Map();
   const others = state.colour && targets.some((language) => colourOf(language) === "other");
   at("colours").replaceChildren(...[...colours].map(([value, colour]) => make("li", {}, make("i", { class: colour }), value)),
@@ -74,7 +75,7 @@ const profile = (overview, apart) => {
   const svg = make("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img",
     "aria-label": `Change in ${overview.metric} by re-initialised layers${apart}; the values are in the table below` });
   for (const value of scale) svg.append(make("line", { class: Math.abs(value) < 1e-9 ? "zero" : "axis", x1: L, x2: W - right, y1: y(value), y2: y(value) }),
-    make("text", { x: L - 6, y: y(value) + 4, "text-anchor": "end" }, written(value, scale[1] - scale[0] < 1 ? 1 : 0, true).replace(/^\+0(\.0)?$/, "0")));
+    make("text", { x: L - 6, y: y(value) + 4, "text-anchor": "end" }, written(value, digitsOf(scale), true).replace(/^\+0(\.0)?$/, "0")));
   changes.forEach((change, i) => svg.append(steep
     ? make("text", { x: x(i) + 4, y: H - B + 14, "text-anchor": "end", transform: `rotate(-60 ${x(i) + 4} ${H - B + 14})` }, change.layers)
     : make("text", { x: x(i), y: H - B + 18, "text-anchor": "middle" }, change.layers)));
@@ -104,14 +105,13 @@ const profile = (overview, apart) => {
     const place = x(i) + (kind === "same" ? -5 : 5), [low, high] = ends(estimate);
     if (estimate.half !== null) svg.append(make("line", { class: "whisker", x1: place, x2: place, y1: y(low), y2: y(high) }));
     svg.append(make("circle", { class: kind, cx: place, cy: y(estimate.mean), r: 5 },
-      make("title", {}, `${words}, layers ${changes[i].layers}: ${written(estimate.mean, 1, true)}${within(estimate)} points`)));
+      make("title", {}, `${words}, ${layersOf(changes[i])}: ${written(estimate.mean, 1, true)}${within(estimate)} points`)));
   };
   changes.forEach((change, i) => { mark(change.same, i, "same", "same language"); mark(change.cross, i, "cross", "zero-shot mean"); });
-  let free = -Infinity; // labels stand at least a line apart
-  for (const label of labels.sort((a, b) => a.y - b.y)) {
-    free = Math.max(free + 14, label.y);
-    svg.append(make("text", { x: W - right + 6, y: free + 4 }, label.language.length > 9 ? `${label.language.slice(0, 8)}…` : label.language));
-  }
+  labels.sort((a, b) => a.y - b.y); // labels stand at least a line apart, down from the first and up from the lowest place
+  labels.forEach((label, i) => { if (i) label.y = Math.max(label.y, labels[i - 1].y + 14); });
+  labels.reverse().forEach((label, i) => { label.y = Math.min(label.y, i ? labels[i - 1].y - 14 : H - 8); });
+  for (const { language, y: place } of labels) svg.append(make("text", { x: W - right + 6, y: place + 4 }, language.length > 9 ? `${language.slice(0, 8)}…` : language));
   const number = (estimate) => written(estimate.mean, 1, true) + within(estimate);
   const values = make("table", {}, ...tableOf(["change in points", ...changes.map((change) => change.layers)], [
     ["same language", ...changes.map((change) => number(change.same))], ["zero-shot mean", ...changes.map((change) => number(change.cross))],

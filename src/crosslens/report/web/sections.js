@@ -1,20 +1,20 @@
 // Sections below scores and similarity: small charts with lines, scatter plots, tables. Each is hidden where the view has none.
-const inView = ({ tables }) => !tables || tables.includes(data.tables.indexOf(data.tables.length ? tableInView() : null));
-// Panels of languages that are followed, if there are any; else of those that the filters keep.
-const ofLanguages = (panels) => {
-  const followed = panels.filter((panel) => panel.language && isChosen(panel.language));
-  return followed.length ? followed : panels.filter((panel) => !panel.language || isKept(panel.language));
+const languagesOf = (panel) => panel.languages ?? panel.rows?.map((row) => row.language) ?? [panel.language];
+// Whether a panel belongs to the table in view, and the filters keep any of it.
+const inView = (panel) => (!panel.tables || panel.tables.includes(data.tables.indexOf(data.tables.length ? tableInView() : null)))
+  && languagesOf(panel).some((language) => !language || isKept(language));
+// Panels of languages that are followed, if there are any.
+const followedOf = (panels) => {
+  const followed = panels.filter((panel) => languagesOf(panel).some(isChosen));
+  return followed.length ? followed : panels;
 };
-const keyOf = (names, kinds, section) => [
-  ...names.map((name, i) => make("li", {}, make("i", { class: seriesClass(i) }), name)),
-  ...(kinds.length > 1 ? kinds.map((place) => make("li", {}, make("i", { class: LEGEND[STYLES[place]] }), section.kinds[section.styles.indexOf(place)])) : [])];
 const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50];
 const scaleOf = (lines) => ticks(lines.flatMap((line) => [...line.values, ...(line.low ?? []), ...(line.high ?? [])]).filter((value) => value !== null && value !== undefined), STEPS, 0.05);
 const multiple = (section, panel, W, scale, numberOf) => {
   const words = (line, i) => `${[line.name, line.kind].filter(Boolean).join(", ")}, ${section.each} ${panel.labels[i]}: ${written(line.values[i], 1, section.alone)}`;
   const lines = [...panel.lines].filter((line) => line.mark !== "target" || isKept(line.language)).sort((a, b) => isChosen(a.language) * (a.mark === "target") - isChosen(b.language) * (b.mark === "target"));
   lines.sort((a, b) => (b.mark === "target") - (a.mark === "target")); // means above targets
-  return lineChart({ label: `${at(section.name).querySelector("h2").textContent}, ${panel.title}`, W, H: W > 500 ? 260 : 190, scale, digits: scale[1] - scale[0] < 0.1 ? 2 : scale[1] - scale[0] < 1 ? 1 : 0, sign: section.alone,
+  return lineChart({ label: `${at(section.name).querySelector("h2").textContent}, ${panel.title}`, W, H: W > 500 ? 260 : 190, scale, sign: section.alone,
     places: panel.places ?? panel.labels.map((_, i) => i), labels: panel.labels, inset: !panel.places,
     lines: lines.map((line) => {
       const target = line.mark === "target", points = line.values.flatMap((value, i) => value === null ? [] : [{ i, value, low: line.low?.[i], high: line.high?.[i], words: target ? null : words(line, i) }]);
@@ -31,18 +31,19 @@ const viewOf = ({ name }, views) => {
   node.hidden = views.length < 2;
   return view;
 };
+const MARKS = [["same", "hollow", "same language"], ["cross", "filled", "zero-shot mean"], ["target", "thin", "single targets"]];
 const curvesSection = (section, panels) => {
-  const node = at(section.name), view = viewOf(section, section.views), shown = ofLanguages(panels.filter((panel) => panel.view === view));
+  const node = at(section.name), view = viewOf(section, section.views), shown = followedOf(panels.filter((panel) => panel.view === view));
   const lines = shown.flatMap((panel) => panel.lines), names = unique(lines.filter((line) => !line.mark).map((line) => line.name));
   const alike = shown.every((panel) => names.every((name) => panel.lines.some((line) => line.name === name)));
-  const places = section.styles.filter((_, k) => lines.some((line) => !line.mark && (line.kind || section.kinds[0]) === section.kinds[k]));
-  const marks = [["hollow", "same language"], ["filled", "zero-shot mean"], ["thin", "single targets"]].map(([kind, text]) => make("li", {}, make("i", { class: kind }), text));
-  node.querySelector(".key").replaceChildren(...(lines.some((line) => line.mark) ? marks : keyOf(alike ? names : [], places, section)));
+  const kinds = section.kinds.map((kind, k) => [STYLES[section.styles[k]], kind]).filter(([, kind]) => lines.some((line) => !line.mark && (line.kind || section.kinds[0]) === kind));
+  const marks = MARKS.filter(([mark]) => lines.some((line) => line.mark === mark)).map(([, kind, text]) => make("li", {}, make("i", { class: kind }), text));
+  node.querySelector(".key").replaceChildren(...(marks.length ? marks : keyOf(alike ? names : [], kinds)));
   const common = section.alone ? null : scaleOf(lines);
   multiples(node.querySelector(".charts"), shown.length, (W) => shown.map((panel) => {
     const own = unique(panel.lines.map((line) => line.name)), numberOf = (name) => (alike ? names : own).indexOf(name);
-    return make("figure", {}, make("figcaption", {}, heading(panel)), make("span", { class: "note" }, section.axis), multiple(section, panel, W, common ?? scaleOf(panel.lines), numberOf),
-      alike || lines.some((line) => line.mark) ? null : make("ul", { class: "key" }, ...keyOf(own, [], section)));
+    return make("figure", {}, make("figcaption", {}, heading(panel)), make("span", { class: "note" }, `${section.axis}, by ${section.across}`), multiple(section, panel, W, common ?? scaleOf(panel.lines), numberOf),
+      alike || marks.length ? null : make("ul", { class: "key" }, ...keyOf(own, [])));
   }));
   const labels = unique(shown.flatMap((panel) => panel.labels)), rows = shown.flatMap((panel) => panel.lines.filter((line) => line.mark !== "target" || isKept(line.language)).map((line) =>
     [[panel.title, line.name, line.kind].filter(Boolean).join(", "), ...labels.map((text) => {
@@ -53,14 +54,17 @@ const curvesSection = (section, panels) => {
 };
 const scatterSection = (section, panels) => {
   const node = at(section.name);
-  node.querySelector(".columns").replaceChildren(...panels.map((panel) => scatter({ ...panel, label: `${panel.y} against ${panel.x}`, width: node.clientWidth,
+  node.querySelector(".columns").replaceChildren(...panels.map((panel) => scatter({ ...panel, label: `${node.querySelector("h2").textContent}, ${panel.name}`, width: node.clientWidth,
     across: { title: panel.x, digits: panel.digits[0], values: panel.across }, up: { title: panel.y, digits: panel.digits[1], values: panel.up } })));
 };
 const tableSection = (section, panels) => {
-  const followed = panels.filter(({ rows }) => rows.some((row) => isChosen(row.language))), choices = followed.length ? followed : panels.filter(({ rows }) => rows.some((row) => !row.language || isKept(row.language)));
-  const view = viewOf(section, section.views.length ? choices.map(({ title }) => title) : []), shown = view ? choices.filter(({ title }) => title === view) : panels;
-  const cell = ({ value, level, note, difference, share }) => value === undefined ? make("td", { class: "missing" }, "not run") : share ? shaded(value)
-    : make("td", { class: level ?? null, title: note ? section.notes[note - 1] : null }, written(value, 2, difference), note ? make("sup", {}, `${note}`) : null);
+  const choices = followedOf(panels), view = viewOf(section, section.views.length ? choices.map(({ title }) => title) : []), shown = view ? choices.filter(({ title }) => title === view) : panels;
+  const cell = ({ value, level, note, difference, share }) => {
+    const title = note ? section.notes[note - 1] : null, node = value === undefined ? make("td", { class: "missing", title }, "not run")
+      : share ? shaded(value, 1, { title }) : make("td", { class: level ?? null, title }, written(value, 2, difference));
+    if (note) node.append(make("sup", {}, `${note}`));
+    return node;
+  };
   const body = shown.flatMap(({ title, rows }) => [make("tr", { class: "mean" }, make("th", { scope: "colgroup", class: "left", colspan: section.head.length + 1 }, title)),
     ...rows.filter((row) => !row.language || isKept(row.language)).map((row) => make("tr", { class: isChosen(row.language) && !view ? "chosen" : null },
       make("th", { scope: "row" }, heading({ title: row.name, language: view ? null : row.language })), ...row.cells.map(cell)))]);
