@@ -480,6 +480,11 @@ def read_study(name_or_path: str | Path, *, overrides: Mapping[str, Any] | None 
         >>> study.name, study.seeds
         ('smoke', (1,))
     """
+    if not isinstance(name_or_path, str | Path):
+        raise RequestError(
+            f"a study has a name or a file, not a {type(name_or_path).__name__}",
+            hint="xl.Study(**settings) makes one of settings" if isinstance(name_or_path, Mapping) else None,
+        )
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
         shipped = library()
