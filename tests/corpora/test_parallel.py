@@ -1,8 +1,9 @@
+import pandas as pd
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.parallel import list_languages, load_parallel
-from crosslens.errors import CrosslensError, DataError
+from crosslens.errors import CrosslensError, DataError, RequestError
 
 
 @pytest.fixture
@@ -140,3 +141,39 @@ def test_artificial_languages_are_those_of_the_laboratory():
 def test_a_slice_of_nothing_is_refused():
     with pytest.raises(DataError, match=r"^lab/all\[600:\] selects no items: lab/all has 500$"):
         load_parallel("lab/all[600:]", languages=["src", "adj"])
+
+
+def test_texts_by_language_are_parallel_as_files_of_the_same_lines_are(tmp_path):
+    texts = {"en": ["A cat.", "A dog."], "fr": ["Un chat.", "Un chien."]}
+    files = {language: tmp_path / f"{language}.txt" for language in texts}
+    for language, lines in texts.items():
+        files[language].write_text("\n".join(lines) + "\n", "utf-8")
+    read = load_parallel(",".join(f"{language}={file}" for language, file in files.items()))
+    for given in (
+        texts,
+        pd.DataFrame(texts),
+        files,
+        {"en": files["en"], "fr": load_corpus(texts["fr"], language="fr")},
+    ):
+        parallel = load_parallel(given)
+        assert {language: side.digest for language, side in parallel.corpora.items()} == {
+            language: side.digest for language, side in read.corpora.items()
+        }
+        assert load_parallel(given, languages=["fr"]).languages == ("fr",)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"en": ["a", "b"], "fr": ["x"]}, r"not parallel: the languages differ in items: en 2, fr 1"),
+        ({"English": ["a"]}, r"'English' is not a language tag"),
+        ({"English": "english.txt"}, r"'English' is not a language tag"),
+        ({"en": ["a", None], "fr": ["x", "y"]}, r"item 2 is a NoneType, not a text"),
+        ([["a", "b"]], r"\[\['a', 'b'\]\] is not a parallel corpus \(give a name such as ud/pud, or texts by language"),
+    ],
+)
+def test_texts_that_are_not_parallel_are_refused(given, message):
+    with pytest.raises(RequestError, match=message):
+        load_parallel(given)
+    with pytest.raises(RequestError, match=r"does not contain language 'de' \(known: en\)"):
+        load_parallel({"en": ["a"]}, languages=["de"])
