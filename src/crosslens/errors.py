@@ -91,11 +91,11 @@ def warn(message: str) -> None:
     warnings.warn(message, CrosslensWarning, stacklevel=level)
 
 
-def suggest(wrong: str, known: Iterable[str], *, otherwise: str | None = None) -> str:
+def suggest(wrong: object, known: Iterable[str], *, otherwise: str | None = None) -> str:
     """Suggest the known names closest to an unknown one, whatever their case, or list known names if none is close.
 
     Args:
-        wrong: the unknown name.
+        wrong: the unknown name; nothing is close to what is not text.
         otherwise: hint if none is close, instead of the list.
 
     >>> suggest("ud/fr_pdu", ["ud/fr_pud", "ud/en_ewt"])
@@ -111,7 +111,7 @@ def suggest(wrong: str, known: Iterable[str], *, otherwise: str | None = None) -
     by_folded: dict[str, list[str]] = {}
     for name in names:
         by_folded.setdefault(name.casefold(), []).append(name)
-    folded = difflib.get_close_matches(wrong.casefold(), by_folded, n=3, cutoff=0.6)
+    folded = difflib.get_close_matches(wrong.casefold() if isinstance(wrong, str) else "", by_folded, n=3, cutoff=0.6)
     near = [name for fold in folded for name in by_folded[fold]][:3]
     if near:
         return "did you mean " + " or ".join(repr(name) for name in near) + "?"

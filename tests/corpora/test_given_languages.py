@@ -7,7 +7,7 @@ import pytest
 
 from crosslens.corpora.catalogue import load_corpora, load_corpus, load_text
 from crosslens.corpora.parallel import load_parallel
-from crosslens.errors import CrosslensWarning, RequestError
+from crosslens.errors import CrosslensWarning, DataError, RequestError
 
 
 @pytest.fixture
@@ -99,3 +99,36 @@ def test_an_empty_name_is_no_folder():
     for language in (None, "wo"):
         with pytest.raises(RequestError, match="this name is empty"):
             load_corpus("", language=language)
+
+
+@pytest.mark.parametrize("language", ["en_US", "EN", "English", "", 1])
+def test_a_language_that_is_no_tag_is_named_and_not_taken_for_a_part_of_the_path(raw, language):
+    for corpus in (raw / "raw" / "en.txt", [["a", "cat"]], load_corpus([["a", "cat"]])):
+        with pytest.raises(RequestError, match=rf"{language!r} is not a language tag \(write for example wo, zh-Hant"):
+            load_corpus(corpus, language=language)
+    for tag in ("en-US", "zh-Hant", "en+wo"):
+        assert load_corpus([["a", "cat"]], language=tag).language == tag
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("no=ud/en_pud", r"ud/en_pud is a corpus with a language of its own: write it without no="),
+        ("one.conllu,ud/en_pud", r"join training corpora with \+"),
+        ("ud/en_pud[:3],ud/fr_pud", r"join training corpora with \+"),
+        ("Le chat dort .", r"to pass text, write a list: \[\['Le', 'chat', …\]\]"),
+    ],
+)
+def test_what_is_no_file_is_refused_with_what_was_meant(treebanks, name, hint):
+    with pytest.raises(DataError, match=hint):
+        load_corpus(name, data=treebanks)
+
+
+def test_names_in_a_list_are_not_read_as_texts():
+    for names in (["sample/en[:3]", "sample/fr"], ("sample/en",)):
+        with pytest.raises(
+            RequestError, match=r"'sample/en\S* has names of corpora, not texts \(join training corpora"
+        ):
+            load_corpus(names)
+        assert len(load_corpora(names)) == len(names)
+    assert len(load_corpus(["sample/en", "and/or"])) == 2

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
@@ -113,12 +114,6 @@ def test_what_is_not_there_or_not_aligned(data, name, message):
         load_parallel(name.replace("{}", str(data / "own")), data=data)
 
 
-@pytest.mark.parametrize("name", [Path("ud/pud"), {"en": "dev.en", "wo": "dev.wo"}, None])
-def test_what_is_not_a_name(name):
-    with pytest.raises(RequestError, match=r"a parallel corpus has a name, not a \w+ \(for example ud/pud, or en=FILE"):
-        load_parallel(name)
-
-
 def test_a_language_that_is_not_there(data):
     with pytest.raises(DataError, match=r"sib200/test does not contain language 'de'"):
         load_parallel("sib200/test", languages=["en", "de"], data=data)
@@ -148,3 +143,41 @@ def test_artificial_languages_are_those_of_the_laboratory():
 def test_a_slice_of_nothing_is_refused():
     with pytest.raises(DataError, match=r"^lab/all\[600:\] selects no items: lab/all has 500$"):
         load_parallel("lab/all[600:]", languages=["src", "adj"])
+
+
+def test_texts_by_language_are_parallel_as_files_of_the_same_lines_are(tmp_path):
+    texts = {"en": ["A cat.", "A dog."], "fr": ["Un chat.", "Un chien."]}
+    files = {language: tmp_path / f"{language}.txt" for language in texts}
+    for language, lines in texts.items():
+        files[language].write_text("\n".join(lines) + "\n", "utf-8")
+    read = load_parallel(",".join(f"{language}={file}" for language, file in files.items()))
+    for given in (
+        texts,
+        pd.DataFrame(texts),
+        files,
+        {"en": files["en"], "fr": load_corpus(texts["fr"], language="fr")},
+    ):
+        parallel = load_parallel(given)
+        assert {language: side.digest for language, side in parallel.corpora.items()} == {
+            language: side.digest for language, side in read.corpora.items()
+        }
+        assert load_parallel(given, languages=["fr"]).languages == ("fr",)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"en": ["a", "b"], "fr": ["x"]}, r"not parallel: the languages differ in items: en 2, fr 1"),
+        ({"English": ["a"]}, r"'English' is not a language tag"),
+        ({"English": "english.txt"}, r"'English' is not a language tag"),
+        ({"en": ["a", None], "fr": ["x", "y"]}, r"item 2 is a NoneType, not a text"),
+        (Path("ud/pud"), r"is not a parallel corpus \(give a name such as ud/pud"),
+        (None, "None is not a parallel corpus"),
+        ([["a", "b"]], r"\[\['a', 'b'\]\] is not a parallel corpus \(give a name such as ud/pud, or texts by language"),
+    ],
+)
+def test_texts_that_are_not_parallel_are_refused(given, message):
+    with pytest.raises(RequestError, match=message):
+        load_parallel(given)
+    with pytest.raises(RequestError, match=r"does not contain language 'de' \(known: en\)"):
+        load_parallel({"en": ["a"]}, languages=["de"])

@@ -20,7 +20,7 @@ def test_the_form_of_tags_parts_a_pair_where_no_languages_are_known():
             split_pair(pair)
 
 
-@pytest.mark.parametrize("pair", ["en", "en-", "-fr", "en-fr-de", ""])
+@pytest.mark.parametrize("pair", ["en", "en-", "-fr", "en-fr-de", "", ("en", "fr"), None])
 def test_pairs_that_are_none(pair):
     with pytest.raises(RequestError, match="is not a language pair"):
         expand_pairs([pair], ["en"])

@@ -53,7 +53,7 @@ def test_layers_of_another_depth_are_those_that_they_overlap(depth, other, data)
     assert scale_layers(format_layers(named), None, depth) == format_layers(named)
 
 
-@pytest.mark.parametrize("spec", ["", "x", "1-", "-1", "1--2", "1;2", "1.5", "all-2", "²", [], ()])
+@pytest.mark.parametrize("spec", ["", "x", "1-", "-1", "1--2", "1;2", "1.5", "all-2", "²", [], (), None, 1.0, ["1"]])
 def test_nonsense_is_refused(spec):
     with pytest.raises(EncoderError, match=r"invalid layers|no layers given"):
         parse_layers(spec, 12)

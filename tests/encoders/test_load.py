@@ -158,10 +158,12 @@ def test_long_texts_are_truncated_at_the_end_whatever_the_checkpoint_says(copy_o
 def test_places_that_hold_no_encoder(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
+    (tmp_path / "run" / "checkpoint-500").mkdir(parents=True)
+    (tmp_path / "run" / "checkpoint-500" / "config.json").touch()
     for name, message in (
-        (tmp_path / "nowhere", "not found"),
-        ("./nowhere", "not found"),
+        *((folder, "not found") for folder in (tmp_path / "nowhere", "./nowhere")),
         (tmp_path / "empty", "has no config.json"),
+        (tmp_path / "run", r"did you mean \S+/run/checkpoint-500\?"),
         (tmp_path / "file", "is a file"),
     ):
         with pytest.raises(EncoderError, match=message):
@@ -266,7 +268,7 @@ def test_every_subword_of_the_tokenizer_needs_an_embedding(tmp_path):
 
 @pytest.mark.parametrize("given", [None, ["tiny"]])
 def test_what_is_no_name_is_not_asked_of_the_hub(given):
-    with pytest.raises(RequestError, match="an encoder has a name or a folder, not a"):
+    with pytest.raises(RequestError, match=r"an encoder has a name or a folder, not the type \w+ .*save_pretrained"):
         load_encoder(given, device="cpu")
 
 

@@ -248,6 +248,8 @@ def test_parameters_without_a_default_of_pytorchs_are_said_to_have_none():
 def test_wrong_choices_are_refused(encoder):
     with pytest.raises(EncoderError, match=r"unknown component 'attn'.*did you mean|unknown component 'attn'"):
         random_init(encoder, "1", seed=1, components="attn")
+    with pytest.raises(EncoderError, match=r"unknown component \['attention', 'ffn'\] \(known: all, attention, "):
+        random_init(encoder, "1", seed=1, components=["attention", "ffn"])
     with pytest.raises(EncoderError, match="unknown init 'zeros'"):
         random_init(encoder, "1", seed=1, init="zeros")
     with pytest.raises(EncoderError, match=r"layer 5 does not exist.*layers 1 to 4"):

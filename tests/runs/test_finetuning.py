@@ -32,7 +32,7 @@ def test_an_encoder_is_named_and_one_test_corpus_needs_no_list(encoder, tiny_ber
     request = {"train": "ud/en_toy", "recipe": "small", "data": str(treebanks)}
     records = finetune_and_evaluate(tiny_bert, "pos", tests="ud/fr_pud", **request)
     assert [record.corpus for record in records] == ["ud/fr_pud:test"]
-    with pytest.raises(RequestError, match="an encoder has a name or a folder, not a Encoder"):
+    with pytest.raises(RequestError, match="an encoder has a name or a folder, not the type Encoder"):
         finetune_and_evaluate(encoder, "pos", tests="ud/fr_pud", **request)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from crosslens.errors import DataError
+from crosslens.errors import DataError, RequestError
 from crosslens.results.record import Results
 from crosslens.runs.counts import COUNTS
 from crosslens.runs.recorded import read_results, recorded, write_recorded
@@ -54,6 +54,8 @@ def test_a_folder_without_results_is_an_error_also_beside_others(tmp_path, unint
             read_results(*paths)
     with pytest.raises(DataError, match="no results to read"):
         read_results()
+    with pytest.raises(RequestError, match=r"not from a list \(with a star for several: read_results\(\*paths\)\)"):
+        read_results([uninterrupted, tmp_path])
 
 
 def test_of_two_files_of_one_folder_one_is_read(tmp_path):

@@ -30,6 +30,14 @@ def compared(encoder, corpus, **more):
     return compare(encoder, corpus, pairs=["en-fr"], measures=["cka"], **more)[0]
 
 
+def test_texts_by_language_are_compared_as_the_corpus_of_them(encoder, pud):
+    texts = {language: [item.text for item in pud[language]] for language in ("en", "fr")}
+    first, second = (compared(encoder, corpus) for corpus in (texts, load_parallel(texts)))
+    assert first == second
+    with pytest.raises(RequestError, match=r"does not contain language 'fr' \(known: en\)"):
+        compared(encoder, {"en": texts["en"]})
+
+
 def test_pairs_and_baselines_of_any_iterable_are_those_of_a_list(encoder, pud):
     asked = {"pairs": ["en-fr", "fr-en"], "baselines": ["shuffled", "untrained"]}
     assert compare(encoder, pud, **{name: iter(each) for name, each in asked.items()}) == compare(encoder, pud, **asked)

@@ -153,8 +153,15 @@ def test_what_cannot_be_compared(wider, scored, tmp_path):
     assert len(paired.test(scored[0], both, where_b={"task": "pos"})) == len(paired.test(scored[0], scored[0]))
     with pytest.raises(RequestError, match="A and B have no test corpus and metric in common"):
         paired.test(scored[0], wider, where_b={"condition": "none", "target": "fr"})
-    with pytest.raises(RequestError, match="B selects no scores"):
-        paired.test(scored[0], scored[1], where_b={"target": "zh"})
+    several = scored[0] + scored[0].with_columns(source="fr")
+    with pytest.raises(RequestError, match=r"A: .*several sources: en, fr .*another --a, such as source=en"):
+        paired.test(several, both)
+    with pytest.raises(RequestError, match=r"B selects no scores \(in these results, target is en; task is pos\)"):
+        paired.test(scored[0], scored[1], where_b={"target": "zh", "task": "pos"})
+    with pytest.raises(RequestError, match=r"A selects no scores \(in these results, condition is none or .*1-2"):
+        paired.test(wider, wider, where_a={"condition": "3"})
+    with pytest.raises(RequestError, match=r"where_a is 'task=pos', not a mapping \(where_a={\"condition\": \"none\"}"):
+        paired.test(scored[0], both, where_a="task=pos")
     with pytest.raises(RequestError, match="seed=one: is not a whole number"):
         paired.test(wider, wider, where_a={"seed": "one"})
     with pytest.raises(RequestError, match="A selects metric=las, but the metric to test is accuracy"):

@@ -69,3 +69,23 @@ def test_layers_that_an_encoder_lacks_are_refused_with_their_condition(folder, t
     study, store = two_sources(folder, tiny_bert, {"mean": "0-9"})
     with pytest.raises(RequestError, match=r"^two: condition mean 0-9: layer 9 does not exist"):
         plan(study, store)
+
+
+def test_corpora_without_a_language_are_named_before_they_are_left_out_of_tables(folder, tiny_bert, treebanks):
+    """The name of a source is no language."""
+    study, store = two_sources(folder, tiny_bert)
+    for file, language in (("mine.conllu", "fr"), ("test.conllu", "en")):
+        (path,) = treebanks.glob(f"ud/*/{language}_pud-ud-test.conllu")
+        (folder / file).write_bytes(path.read_bytes())
+
+    def notes(train, test):
+        data = {"tasks": {"pos": {"fr": {"train": train, "dev": "ud/en_toy:dev", "tests": [test]}}}}
+        changed = study.model_copy(update={"data": type(study.data).model_validate(data)})
+        return [note for note in plan(changed, store).notes if "unknown" in note]
+
+    assert notes("mine.conllu", "test.conllu") == [
+        "pos: the language of mine.conllu is unknown, so source fr is left out of most tables of a report: name it,"
+        " as in fr=FILE",
+        "test.conllu: language unknown, so its scores are in no mean: name it, as in fr=test.conllu",
+    ]
+    assert notes("fr=mine.conllu", "en=test.conllu") == []

@@ -208,6 +208,8 @@ def test_what_there_is_not(tmp_path):
         read_study("first-align")
     with pytest.raises(RequestError, match="there is no settings file"):
         read_study(tmp_path / "none.yaml")
+    with pytest.raises(RequestError, match=r"a name or a file, not a dict \(xl.Study\(\*\*settings\)"):
+        read_study({"name": "mine"})
     with pytest.raises(RequestError, match="no set of corpora 'muller'"):
         find_data("muller")
     with pytest.raises(RequestError, match="muller2021 has no source 'fr'"):

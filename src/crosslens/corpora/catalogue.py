@@ -52,12 +52,16 @@ LABS = {LAB: "corpus", f"{LAB}_topics": "documents", f"{LAB}_pairs": "pairs", f"
 _SHIPPED = Path(__file__).parents[1] / "demo"
 """Folder of crosslens itself that has the collection ``sample``."""
 
-IN_LANGUAGE = re.compile(r"(?P<language>[a-z]{2,3}(?:-\w+)*)=(?P<path>.+)\Z", re.ASCII)
+_TAG = r"[a-z]{2,3}(?:-\w+)*"
+IN_LANGUAGE = re.compile(rf"(?P<language>{_TAG})=(?P<path>.+)\Z", re.ASCII)
 """A path with its language, such as ``wo=my.txt``."""
 
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?\Z", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?:(?P<seed>\d+)~)?(?P<begin>\d*):(?P<end>\d*)\]\Z")
 _SCHEME = re.compile(r"(?P<name>.+)(?P<scheme>@[^@]+)\Z")
+
+
+_JOINED = "join training corpora with +, as in one.conllu+ud/en_ewt:train; in Python, test corpora are a list"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +171,8 @@ def load_corpus(
         The corpus, with language and split if known.
 
     Raises:
-        RequestError: if the name is empty, the transliteration is unknown or changes nothing, ``language`` is given for
-            a corpus that has one, or several files are given by language.
+        RequestError: if the name is empty, the transliteration is unknown or changes nothing, ``language`` is not a tag
+            or given for a corpus that has one, or several names are given, or files by language.
         DataError: if the corpus is not found, the slice is empty, or a file or object cannot be read.
 
     Examples:
@@ -181,6 +185,8 @@ def load_corpus(
         >>> reviews[1].label, reviews.language
         ('bad', 'fr')
     """
+    if language is not None:
+        require_tag(language)
     if isinstance(name, Corpus):
         if name.language is not None and language not in (None, name.language):
             raise _has_language(name.name, language)
@@ -191,6 +197,12 @@ def load_corpus(
             "load_corpus reads one corpus, not a mapping of languages to files",
             hint=f"read each: load_corpus({str(file)!r}, language={tag!r})",
         )
+    if (
+        isinstance(name, list | tuple)
+        and name
+        and all(isinstance(n, str) and _match_name(split_name(n)[0]) for n in name)
+    ):
+        raise RequestError(f"the list of {name[0]!r} has names of corpora, not texts", hint=_JOINED)
     if not isinstance(name, str | Path):
         return corpus_of(name, pairs=format is TSV, language=language)
     if not (name := str(name)):
@@ -212,6 +224,17 @@ def load_corpus(
     if not len(corpus):
         raise DataError(f"{name} selects no sentences: {bare} has {len(whole)}")
     return corpus
+
+
+def require_tag(language: object) -> None:
+    """Check that the language of a file or of texts is written as a tag; joined languages are several tags.
+
+    Raises:
+        RequestError: for another text or object.
+    """
+    tags = trained_languages(language) if isinstance(language, str) else ()
+    if not tags or not all(re.fullmatch(_TAG, tag, re.ASCII) for tag in tags):
+        raise RequestError(f"{language!r} is not a language tag", hint="write for example wo, zh-Hant or en-US")
 
 
 def _has_language(name: str, language: str | None) -> RequestError:
@@ -543,12 +566,19 @@ def _load_path(name: str, format: Format | None) -> Corpus:
                 )
             raise DataError(f"{name!r}: unknown collection {collection!r}", hint=suggest(collection, COLLECTIONS))
         if name.startswith(tuple(f"{collection}/" for collection in COLLECTIONS)):
-            raise DataError(f"{name!r} is not a valid corpus name", hint="write for example ud/en_ewt:train[:200]")
+            hint = _JOINED if "," in name else "write for example ud/en_ewt:train[:200]"
+            raise DataError(f"{name!r} is not a valid corpus name", hint=hint)
         if path.is_symlink():
             raise DataError(f"corpus file {str(path)!r} is a symbolic link that leads nowhere")
         hint = suggest_beside(path, otherwise="give a file, or a name such as ud/en_ewt:train")
         if "=" in name and not tagged:
             hint = "give the language as a tag, such as wo=FILE for Wolof"
+        elif tagged and _match_name(split_name(tagged["path"])[0]):
+            hint = f"{tagged['path']} is a corpus with a language of its own: write it without {tagged['language']}="
+        elif "," in name:
+            hint = _JOINED
+        elif " " in name.strip() and not path.suffix:
+            hint = f"to pass text, write a list: [[{', '.join(map(repr, name.split()[:2]))}, …]], or a .txt file"
         raise DataError(f"corpus file {str(path)!r} not found", hint=hint)
     if tagged:
         warn_of_other_code(tagged["language"])

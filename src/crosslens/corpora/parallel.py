@@ -6,9 +6,10 @@ if they end in ``.conllu``.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from crosslens.corpora.catalogue import (
     IN_LANGUAGE,
@@ -16,6 +17,7 @@ from crosslens.corpora.catalogue import (
     absent,
     find_lab,
     load_corpus,
+    require_tag,
     roots,
     split_slice,
     warn_of_other_code,
@@ -23,18 +25,23 @@ from crosslens.corpora.catalogue import (
 from crosslens.corpora.collection import COLLECTIONS, Collection, Sides
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import text
+from crosslens.data.objects import has_columns
 from crosslens.data.parallel import Parallel, join
 from crosslens.errors import DataError, RequestError, suggest
 
+ParallelLike = Parallel | str | Mapping[str, Any]
+"""What `load_parallel` takes. A data frame is a mapping of columns, too."""
+
 
 def load_parallel(
-    name: Parallel | str, *, languages: Sequence[str] | None = None, data: str | Path | None = None
+    name: ParallelLike, *, languages: Sequence[str] | None = None, data: str | Path | None = None
 ) -> Parallel:
     """Read a parallel corpus and align it by id.
 
     Args:
         name: name such as ``ud/pud``; a slice such as ``[:100]`` selects the first items of every language. A
-            `Parallel` is returned unchanged.
+            `Parallel` is returned unchanged. Also a mapping of languages to texts, sentences or files, or a data frame
+            with a column for each language; the n-th items are translations.
         languages: languages to read; None reads all.
         data: data folder to search first.
 
@@ -42,10 +49,12 @@ def load_parallel(
         One corpus per language, aligned item by item.
 
     Raises:
+        RequestError: for another object, or if a column of a mapping or data frame is not named by a language tag.
         DataError: if the corpus or a language is not found, the slice is empty, or ids differ.
-        RequestError: for another object than a name.
 
     Examples:
+        >>> xl.load_parallel({"en": ["A cat.", "A dog."], "fr": ["Un chat.", "Un chien."]})
+        Parallel given text: 2 items in en, fr
         >>> parallel = xl.load_parallel("ud/pud", languages=["en", "fr"], data=sample)
         >>> parallel.languages, len(parallel.corpora["fr"])
         (('en', 'fr'), 100)
@@ -53,9 +62,11 @@ def load_parallel(
     if isinstance(name, Parallel):
         return name
     if not isinstance(name, str):
-        raise RequestError(
-            f"a parallel corpus has a name, not a {type(name).__name__}", hint="for example ud/pud, or en=FILE,fr=FILE"
-        )
+        sides = list(_given(name, languages))
+        if len({len(side) for side in sides}) > 1:
+            lengths = ", ".join(f"{side.language} {len(side):,}" for side in sides)
+            raise DataError(f"the given text is not parallel: the languages differ in items: {lengths}")
+        return join(sides, name="given text")
     bare, cut = split_slice(name)
     sides = _sides(bare, data)
     for language in languages or ():
@@ -101,6 +112,25 @@ def _published(collection: Collection, part: str, data: str | Path | None) -> Si
     return next((sides for root in roots(data) if (sides := collection.sides(root.folder, part))), {})
 
 
+def _given(columns: Any, languages: Sequence[str] | None) -> Iterator[Corpus]:
+    """The sides of a mapping or data frame."""
+    if not has_columns(columns):
+        raise RequestError(
+            f"{columns!r:.60} is not a parallel corpus",
+            hint='give a name such as ud/pud, or texts by language, such as {"en": […], "fr": […]}',
+        )
+    known = [str(column) for column in getattr(columns, "columns", columns)]
+    for language in languages or known:
+        if language not in known:
+            raise DataError(f"the given text does not contain language {language!r}", hint=suggest(language, known))
+        side = columns[language]
+        if isinstance(side, str | Path):
+            require_tag(language)
+            yield _file(str(side), language)()
+        else:
+            yield load_corpus(side if isinstance(side, Corpus) else list(side), language=language)
+
+
 def _files(name: str) -> Sides:
     sides: Sides = {}
     for part in name.split(","):
@@ -110,9 +140,15 @@ def _files(name: str) -> Sides:
         language, path = tagged["language"], tagged["path"]
         if language in sides:
             raise DataError(f"{name} names two files for {language!r}")
-        by_id = path.endswith(".conllu")
-        sides[language] = partial(load_corpus, part) if by_id else partial(_read_lines, path, language)
+        sides[language] = _file(path, language)
     return sides
+
+
+def _file(path: str, language: str) -> Callable[[], Corpus]:
+    """Read one side from a file: a treebank aligned by the ids of its sentences, or text aligned by line."""
+    if path.endswith(".conllu"):
+        return partial(load_corpus, f"{language}={path}")
+    return partial(_read_lines, path, language)
 
 
 def _read_lines(path: str, language: str) -> Corpus:

@@ -146,7 +146,13 @@ class Corpus(Sequence[Item]):
                 raise DataError(f"{self.name} has no {ANNOTATIONS[name]}", hint=hint)
             if bare:
                 reason = f"the sentence has no {ANNOTATIONS[name]}, but other sentences have"
-                raise item_error(self, bare[0], reason, hint="annotate it, or leave it out")
+                if len(bare) > 1:
+                    reason += f" ({len(bare):,} of {len(sentences):,} have none)"
+                annotated = len(sentences) - len(bare)
+                hint = "annotate it, or leave it out"
+                if sentences[annotated] is bare[0] and "[" not in self.name:  # annotated from the beginning
+                    hint = f"annotate the rest, or take the first {annotated:,} sentences: {self.name}[:{annotated}]"
+                raise item_error(self, bare[0], reason, hint=hint)
 
     def require_same_words(self, other: "Corpus") -> None:
         """Check that a predicted corpus has the same sentences or texts.

@@ -25,7 +25,7 @@ def split_pair(pair: str, languages: Collection[str] = ()) -> tuple[str, str]:
     Raises:
         RequestError: if ``pair`` does not consist of two languages.
     """
-    parts = pair.split("-")
+    parts = pair.split("-") if isinstance(pair, str) else []
     splits = [("-".join(parts[:i]), "-".join(parts[i:])) for i in range(1, len(parts))]
     valid = [split for split in splits if all(language in (*languages, "*") for language in split)]
     if not valid and len(parts) == 2 and all(parts):

@@ -55,7 +55,12 @@ def parse_layers(spec: str | int | Iterable[int], depth: int) -> tuple[int, ...]
                 raise EncoderError(f"layer {high} does not exist", hint=allowed)
             selected.update(range(low, high + 1))
     else:
-        selected.update(map(index, spec if isinstance(spec, Iterable) else [spec]))
+        try:
+            selected.update(map(index, spec if isinstance(spec, Iterable) else [spec]))
+        except TypeError:
+            raise EncoderError(
+                f"invalid layers {spec!r}", hint="write '1-2', '1-3,7' or 'all', or give integers"
+            ) from None
     if not selected:
         raise EncoderError("no layers given", hint=allowed)
     for layer in sorted(selected):

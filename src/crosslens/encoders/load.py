@@ -147,7 +147,10 @@ def check_encoder(name_or_folder: str | Path) -> str:
 
 def _name_of(name_or_folder: object) -> str:
     if not isinstance(name_or_folder, str | Path):
-        raise RequestError(f"an encoder has a name or a folder, not a {type(name_or_folder).__name__}")
+        raise RequestError(
+            f"an encoder has a name or a folder, not the type {type(name_or_folder).__name__}",
+            hint="save a model and its tokenizer with save_pretrained in one folder, and give that folder",
+        )
     return str(name_or_folder)
 
 
@@ -278,7 +281,9 @@ def _check_folder(name: str) -> None:
             f"{name} is a file, not a folder", hint="give the folder that contains config.json and model.safetensors"
         )
     if not (folder / "config.json").is_file():
-        raise EncoderError(f"{name} is not a Hugging Face checkpoint: it has no config.json")
+        inside = sorted(str(file.parent) for file in folder.glob("*/config.json"))
+        hint = f"did you mean {' or '.join(inside[-3:])}?" if inside else None
+        raise EncoderError(f"{name} is not a Hugging Face checkpoint: it has no config.json", hint=hint)
 
 
 def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedConfig]:

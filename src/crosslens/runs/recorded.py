@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from crosslens.errors import DataError
+from crosslens.errors import DataError, RequestError
 from crosslens.results.record import Results, concatenated
 from crosslens.results.record import read_results as read_file
 from crosslens.runs.counts import COUNTS, Counts, key, read_counts, write_counts
@@ -81,6 +81,7 @@ def read_results(*paths: str | Path, encoded: bool = False) -> Results:
         All records, without counts per sentence, which `test` takes from the folders themselves.
 
     Raises:
+        RequestError: for another object than a path.
         DataError: for a file that is missing or holds no records, or folders without results.
         OSError: when the operating system refuses to read a file.
 
@@ -94,6 +95,10 @@ def read_results(*paths: str | Path, encoded: bool = False) -> Results:
     """
     if not paths:
         raise DataError("there are no results to read", hint="name a folder that --out made")
+    for path in paths:
+        if not isinstance(path, str | Path):
+            hint = "with a star for several: read_results(*paths)" if isinstance(path, list | tuple) else None
+            raise RequestError(f"results are read from a file or folder, not from a {type(path).__name__}", hint=hint)
     return concatenated(place.results for path in paths for place in recorded(path, encoded=encoded))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from crosslens import __version__
-from crosslens.corpora.parallel import list_languages, load_parallel
+from crosslens.corpora.parallel import ParallelLike, list_languages, load_parallel
 from crosslens.data.formats.text import count_words
 from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.data.parallel import Parallel
@@ -39,7 +39,7 @@ FEWEST_LEFT_OUT = 5
 
 def compare(
     encoder: Encoder,
-    corpus: Parallel | str,
+    corpus: ParallelLike,
     *,
     pairs: str | Sequence[str],
     measures: str | Sequence[str] | None = None,
@@ -64,7 +64,8 @@ def compare(
 
     Args:
         encoder: pretrained, ablated or fine-tuned encoder.
-        corpus: parallel sentences, or the name of a corpus, such as ``ud/pud``.
+        corpus: parallel sentences: the name of a corpus, such as ``ud/pud``, or what else `load_parallel` takes, such
+            as ``{"en": ["A cat.", …], "fr": ["Un chat.", …]}``.
         pairs: language pairs, such as ``en-fr``. ``en-*`` pairs English with every other language; ``en-en`` needs
             another encoder in ``against``.
         measures: names from `MEASURES`, with the suffix ``_shuffled`` or ``_length_matched`` for a baseline; None for
@@ -157,7 +158,7 @@ def compare(
 
 
 def select_sentences(
-    corpus: Parallel | str,
+    corpus: ParallelLike,
     pairs: str | Sequence[str],
     *,
     measures: Mapping[str, Measure],
@@ -177,6 +178,8 @@ def select_sentences(
         RequestError: for an invalid pair, or fewer items than a measure needs, or than the jackknife needs.
         DataError: for a language that is missing from the corpus.
     """
+    if not isinstance(corpus, str):
+        corpus = load_parallel(corpus)
     available = list_languages(corpus, data=data) if isinstance(corpus, str) else corpus.languages
     wanted = [split_pair(pair, available) for pair in expand_pairs(pairs, available)]
     languages = sorted({language for pair in wanted for language in pair})

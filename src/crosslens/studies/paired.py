@@ -1,6 +1,6 @@
 """Paired tests: the difference between two results on the same seeds and sentences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -11,9 +11,9 @@ import numpy as np
 
 from crosslens.data.corpus import trained_languages
 from crosslens.errors import DataError, RequestError
-from crosslens.results.cells import cells
+from crosslens.results.cells import WHOLE, cells
 from crosslens.results.pivot import mean_name
-from crosslens.results.record import Record, Results, value_of
+from crosslens.results.record import Record, Results, concatenated, value_of
 from crosslens.runs.recorded import recorded
 from crosslens.scores.intervals import linearised, q_values
 from crosslens.studies.summary import difference, pooled
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 COLUMNS = ("metric", "target", "corpus", "a", "b", "difference", "low", "high", "p", "q", "seeds", "sentences")
 """Columns of a table of tests."""
+
+MOST_VALUES = 8
+"""Number of values of a column that a hint names."""
 
 CLOSE = 1e-6
 """Maximum difference, in points, of a score and its counts per sentence."""
@@ -88,11 +91,14 @@ def test(
     import pandas as pd
 
     for name, where in (("A", where_a), ("B", where_b)):
+        if where is not None and not isinstance(where, Mapping):
+            option = f"where_{name.lower()}"
+            raise RequestError(f"{option} is {where!r}, not a mapping", hint=f'{option}={{"condition": "none"}}')
         selected = (where or {}).get("metric", metric)
         if metric is not None and selected != metric:
             raise RequestError(f"{name} selects metric={selected}, but the metric to test is {metric}")
     sides = [
-        _scores(_read(source, {**(where or {}), **({"metric": metric} if metric else {})}), name)
+        _scores(_read(source, {**(where or {}), **({"metric": metric} if metric else {})}, name), name)
         for source, where, name in ((a, where_a, "A"), (b, where_b, "B"))
     ]
     common = [key for key in sides[0] if key in sides[1]]
@@ -108,30 +114,53 @@ def test(
     return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
 
 
-def _read(source: Source, columns: Mapping[str, Any]) -> Results:
-    """Read the selected records of one side, with their counts."""
+def _read(source: Source, columns: Mapping[str, Any], side: str) -> Results:
+    """Read the selected records of one side, with their counts.
+
+    Raises:
+        RequestError: when there are none.
+    """
     selected = {name: value_of(name, value) if isinstance(value, str) else value for name, value in columns.items()}
     if isinstance(source, Results):
-        return source.filter(measure=None, **selected)
-    paths = [source] if isinstance(source, str | Path) else source
-    places = [place.filter(measure=None, **selected) for path in paths for place in recorded(path)]
-    return reduce(add, (place.counted() for place in places), Results.of([]))
+        scores = source.filter(measure=None)
+        results = scores.filter(**selected)
+    else:
+        paths = [source] if isinstance(source, str | Path) else source
+        places = [place.filter(measure=None) for path in paths for place in recorded(path)]
+        scores = concatenated(place.results for place in places)
+        results = reduce(add, (place.filter(**selected).counted() for place in places), Results.of([]))
+    if not len(results):
+        raise RequestError(f"{side} selects no scores", hint=_values(scores, selected))
+    return results
+
+
+def _values(scores: Results, columns: Iterable[str]) -> str:
+    """The values of columns of which a selection found none, for a hint."""
+    if not len(scores):
+        return "these results have no scores"
+    known = {name: _distinct(scores, name)[:MOST_VALUES] for name in columns}
+    written = {name: " or ".join("empty" if value is None else str(value) for value in known[name]) for name in known}
+    return "in these results, " + "; ".join(f"{name} is {values}" for name, values in written.items())
+
+
+def _distinct(results: Results, column: str) -> list[Any]:
+    """The values of a column, each once."""
+    return list(dict.fromkeys(results.records[column].to_pylist()))
 
 
 def _scores(results: Results, side: str) -> dict[tuple[str | None, ...], _Scores]:
     """Return the scores of a side by metric, corpus digest and other language of a bilingual encoder.
 
     Raises:
-        RequestError: when there are none, or several models have the same seed.
+        RequestError: when several models have the same seed.
         DataError: when a score has no counts.
     """
-    if not len(results):
-        raise RequestError(f"{side} selects no scores", hint="see the columns and values with `crosslens results PATH`")
     option = side.lower()
     try:
         models = cells(results, rows=("metric", "target", "corpus", "partner")).columns
     except RequestError as error:
-        hint = f"select one with another --{option}, such as task=pos (where_{option} in Python)"
+        several = (f"{axis}={known[0]}" for axis in WHOLE if len(known := _distinct(results, axis)) > 1)
+        hint = f"select one with another --{option}, such as {next(several, 'task=pos')} (where_{option} in Python)"
         raise RequestError(f"{side}: {error.message}", hint=hint) from None
     if len(models) > 1:
         labels = ", ".join(column.label for column in models)

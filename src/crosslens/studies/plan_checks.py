@@ -50,6 +50,7 @@ def notes_on(asked: Sequence[Asked]) -> Iterator[str]:
     yield from _shared(asked)
     yield from _trained_on(asked)
     yield from _of_one_encoder(asked)
+    yield from _without_language(asked)
 
 
 def _shared(asked: Sequence[Asked]) -> Iterator[str]:
@@ -88,3 +89,19 @@ def _of_one_encoder(asked: Sequence[Asked]) -> Iterator[str]:
                 f"{label}: all {len(shared)} seeds start from one encoder; intervals and tests do not include variation"
                 f" between {what} ({setting}: one)"
             )
+
+
+def _without_language(asked: Sequence[Asked]) -> Iterator[str]:
+    """Yield a note on each corpus without a language; the name of a source in the study is not a language."""
+    for planned in asked:
+        if isinstance(planned.run, ModelRun):
+            training = planned.run.training
+            if training.language is None:
+                yield (
+                    f"{training.task}: the language of {training.train.name} is unknown, so source {training.source} is"
+                    " left out of most tables of a report: name it, as in fr=FILE"
+                )
+            for question in planned.questions:
+                if isinstance(question, Score) and question.corpus.language is None:
+                    name = question.corpus.name
+                    yield f"{name}: language unknown, so its scores are in no mean: name it, as in fr={name}"

@@ -482,8 +482,8 @@ def read_study(name_or_path: str | Path, *, overrides: Mapping[str, Any] | None 
     """
     if not isinstance(name_or_path, str | Path):
         raise RequestError(
-            f"a study is read from a file, not from a {type(name_or_path).__name__}",
-            hint="xl.Study.model_validate makes a study of a mapping",
+            f"a study has a name or a file, not a {type(name_or_path).__name__}",
+            hint="xl.Study(**settings) makes one of settings" if isinstance(name_or_path, Mapping) else None,
         )
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):

@@ -167,7 +167,11 @@ REFUSED = {
         2,
         "form a cycle: 2 → 3 → 2",
     ),
-    "some tags missing": (block(PLAIN[0], WORD.format(2, "x", "_", 0, "root")), 2, "or write _ as UPOS of all of them"),
+    "some tags missing": (
+        block(PLAIN[0], WORD.format(2, "x", "_", 0, "root")),
+        2,
+        "only where UPOS is to be predicted, _ can stand",
+    ),
     "an empty tag": (block(WORD.format(1, "x", "", 0, "root")), 1, "has no UPOS"),
     "a tag in small letters": (
         block(PLAIN[0], WORD.format(2, "bark", "verb", 0, "root")),

@@ -197,7 +197,8 @@ def _layer(values: list[str], name: str, file: str, lines: Sequence[int]) -> tup
             f"the word has no {name}, but other words of the sentence have one",
             file=file,
             line=lines[place],
-            hint=f"annotate every word of the sentence, or write {ABSENT} as {name} of all of them",
+            hint=f"annotate every word of the sentence, or leave it out; only where {name} is to be predicted,"
+            f" {ABSENT} can stand in all of them",
         )
     return tuple(values)
 
