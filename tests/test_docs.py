@@ -102,7 +102,8 @@ def library(monkeypatch, tiny_bert, treebanks, tmp_path):
     import shutil
 
     data = tmp_path / "data"
-    for name, source in (("en_ewt", "en_toy"), ("wo_wtb", "en_toy"), ("en_pud", "en_pud"), ("fr_pud", "fr_pud")):
+    train = ((name, "en_toy") for name in ("en_ewt", "fr_sequoia", "wo_wtb"))
+    for name, source in (*train, ("en_pud", "en_pud"), ("fr_pud", "fr_pud")):
         for file in treebanks.glob(f"ud/*/{source}-ud-*.conllu"):
             folder = data / "ud" / f"UD_{name}"
             folder.mkdir(parents=True, exist_ok=True)
@@ -170,10 +171,11 @@ def test_the_settings_files_in_the_how_to_are_valid(library, tmp_path):
     from crosslens.studies.plan import plan
     from crosslens.studies.study import read_study
 
-    amounts, study, pretraining = fenced(ROOT / "docs/how-to.md", "yaml")
+    sources, amounts, study, pretraining = fenced(ROOT / "docs/how-to.md", "yaml")
     (tmp_path / "c.yaml").write_text(pretraining)
     assert read_settings(tmp_path / "c.yaml", Pretraining).corpora
-    for text, runs in ((amounts, 6), (study, 9)):  # the small treebank has no 25 sentences: two slices are all of it
+    # the small treebanks are one, and have no 25 sentences: two sources share their runs, and two slices are all of it
+    for text, runs in ((sources, 3), (amounts, 6), (study, 9)):
         (tmp_path / "s.yaml").write_text(text)
         assert len(plan(read_study(tmp_path / "s.yaml"), Store(tmp_path / "runs"), corpora=Corpora()).left) == runs
 

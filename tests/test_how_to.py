@@ -51,7 +51,7 @@ NOT_RUN = {
     "correlate runs": "needs the runs of a study; tests/cli/test_correlate.py",
     "status": "needs the runs of a study; tests/studies",
     "test results/none": "needs runs of several seeds; tests/cli/test_paired.py",
-    "test runs runs": "needs the runs of a study; tests/cli/test_paired.py",
+    "test runs": "needs the runs of a study; tests/cli/test_paired.py",
 }
 """Begin of a command -> why it is not run, and what tests it."""
 
@@ -102,6 +102,7 @@ def _add_corpora(release: MockRelease, folder: Path) -> None:
         conllu.write(laboratory.corpus("en", split=split, sentences=12), folder / f"my_{split}.conllu")
         rows = (f"some {word}\t{label}\n" for word, label in (("politics", "a"), ("sports", "b")) * 6)
         (folder / f"{split}.tsv").write_text("".join(("text\tlabel\n", *rows)), "utf-8")
+    conllu.write(laboratory.corpus("wo", split="train", sentences=170), folder / "my_wolof.conllu")
     for language in ("en", "fr"):
         conllu.write(laboratory.corpus(language, split="test", sentences=12), folder / f"{language}_pud-ud-test.conllu")
     gold = laboratory.corpus("en", split="test", sentences=12)
@@ -122,7 +123,8 @@ def _add_corpora(release: MockRelease, folder: Path) -> None:
     tatoeba.mkdir()
     for name in ("tatoeba.fra-eng.fra", "tatoeba.fra-eng.eng"):
         (tatoeba / name).write_text("".join(f"sentence {number}\n" for number in range(30)), "utf-8")
-    for study in re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), flags=re.S):
+    page = PAGE.read_text("utf-8").replace("fr_sequoia[", "fr_gsd[")  # the mock release has no Sequoia
+    for study in re.findall(r"```yaml\n(.*?)```", page, flags=re.S):
         name = re.match(r"name: (\S+)", study)
         (folder / f"{name[1] if name else 'small'}.yaml").write_text(study, "utf-8")
 
