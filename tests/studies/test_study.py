@@ -260,9 +260,3 @@ def test_dev_data_are_read_where_any_rule_of_selection_needs_them():
 
     assert reads(select=[{"rule": "best"}, {"rule": "last"}])
     assert not reads(select=[{"rule": "last"}, {"rule": "best", "oracle": "mean"}])
-
-
-def test_a_study_is_read_from_a_file_or_by_its_name():
-    for settings in ({"name": "mine"}, None):
-        with pytest.raises(RequestError, match=f"read from a file, not from a {type(settings).__name__}"):
-            read_study(settings)
