@@ -35,7 +35,7 @@ def test_results_without_counts_have_no_file_of_them(tmp_path):
     write_recorded(Results.of(SCORES), tmp_path)
     assert not (tmp_path / COUNTS).exists()
     assert recorded(tmp_path)[0].counted().counts == {}
-    assert len(read_results(tmp_path, tmp_path / "results.csv")) == 2 * len(SCORES)
+    assert len(read_results(tmp_path, tmp_path / "results.csv")) == len(SCORES)
 
 
 def test_counts_of_a_store_are_those_of_its_runs(uninterrupted):
@@ -82,3 +82,14 @@ def test_records_are_read_with_encoded_text_if_asked(tmp_path):
     assert pa.types.is_dictionary(encoded["corpus"].type)
     assert not pa.types.is_dictionary(plain["corpus"].type)
     assert encoded.to_pylist() == plain.to_pylist()
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_a_record_of_several_folders_is_read_once(tmp_path, encoded):
+    one, both = FIRST, [*SCORES[1:3], dataclasses.replace(FIRST, seed=9)]
+    for folder, records in (("a", [one, *SCORES[1:3]]), ("b", [*both, one])):
+        (tmp_path / folder).mkdir()
+        Results.of(records).write(tmp_path / folder / "results.parquet")
+    results = read_results(tmp_path / "a", tmp_path / "b", encoded=encoded)
+    assert [record.seed for record in results] == [record.seed for record in [one, *both]]
+    assert len(results) == 4

@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from crosslens.errors import DataError, RequestError
 from crosslens.results.record import Results, concatenated
 from crosslens.results.record import read_results as read_file
@@ -78,7 +80,8 @@ def read_results(*paths: str | Path, encoded: bool = False) -> Results:
         encoded: whether text is dictionary-encoded, as by `Results.encoded`, which takes a fifth of the memory.
 
     Returns:
-        All records, without counts per sentence, which `test` takes from the folders themselves.
+        All records, each once although several paths may have it, without counts per sentence, which `test` takes from
+        the folders themselves.
 
     Raises:
         RequestError: for another object than a path.
@@ -99,7 +102,11 @@ def read_results(*paths: str | Path, encoded: bool = False) -> Results:
         if not isinstance(path, str | Path):
             hint = "with a star for several: read_results(*paths)" if isinstance(path, list | tuple) else None
             raise RequestError(f"results are read from a file or folder, not from a {type(path).__name__}", hint=hint)
-    return concatenated(place.results for path in paths for place in recorded(path, encoded=encoded))
+    results = concatenated(place.results for path in paths for place in recorded(path, encoded=encoded))
+    if len(paths) == 1:
+        return results
+    repeated = results.records.to_pandas().duplicated()
+    return replace(results, records=results.records.filter(pa.array(~repeated)))
 
 
 def write_recorded(results: Results, folder: Path) -> None:
