@@ -51,14 +51,15 @@ if TYPE_CHECKING:
     "--measure",
     type=MEASURES,
     metavar="NAMES",
-    help="Similarity measures; see `crosslens list measures` [default: CKA, debiased CKA and their baselines].",
+    help="Similarity measures; see `crosslens list measures` [default: CKA and debiased CKA, without"
+    " --baseline also the baselines of CKA].",
 )
 @click.option(
     "--baseline",
     "baselines",
     metavar="NAMES",
     help="Baselines of each measure: shuffled pairs (shuffled), pairs of similar length (length-matched), the encoder"
-    " with all layers re-initialised (untrained).",
+    " with all parameters re-initialised (untrained).",
 )
 @choice_option(
     "--pooling",

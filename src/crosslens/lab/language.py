@@ -55,8 +55,9 @@ class Language(BaseModel, frozen=True, extra="forbid"):
     def pattern(self, tree: Tree) -> tuple[str, ...]:
         """Sequence of coarse word classes of a linearised tree; sentences with different patterns differ.
 
-        All content words form one class, because homonyms and false friends have the form of content words of other
-        parts of speech. Other words share no form across parts of speech, except by chance through suffixes.
+        All content words form one class, because homonyms have the form of content words of other parts of speech. The
+        other words of a language share no form across parts of speech, except by chance through suffixes. Another
+        language may use any of them as a false friend.
         """
         kinds = (KINDS[tree[place].kind] for place in self.linear(tree))
         return tuple("content" if kind.content else kind.upos for kind in kinds)

@@ -1,8 +1,9 @@
 """Adaptation of an encoder to an unseen language by continued masked language modelling on raw text.
 
 The defaults follow the released command of Muller et al. (2021, NAACL): blocks of 128 subwords, batch size 8, 20
-epochs, learning rate 5e-5. There are three differences: lines are concatenated and cut into blocks, not truncated; the
-epoch with the lowest held-out perplexity is kept, not the last; and all randomness is seeded.
+epochs, learning rate 5e-5; warm-up and weight decay are ours. There are three differences: lines are concatenated and
+cut into blocks, not truncated; the epoch with the lowest held-out perplexity is kept, not the last; and all randomness
+is seeded.
 """
 
 import json

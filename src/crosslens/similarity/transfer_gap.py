@@ -50,7 +50,7 @@ _PLURALS = {**dict.fromkeys(OVERLAPS, "overlaps"), WORD_ORDER: "word-order dista
 CONFOUNDS: Mapping[str, tuple[str, str]] = {
     "length-ratio": ("target words divided by source words in parallel sentences", "length_ratio"),
     "fertility": ("subwords per word in the target's parallel sentences", "fertility"),
-    "test-size": ("words, or gold spans, in the target's test data", "n"),
+    "test-size": ("words, gold spans or texts in the target's test data", "n"),
 }
 """Possible confounds of similarity and gap: name -> description and record column."""
 

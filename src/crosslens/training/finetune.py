@@ -74,7 +74,7 @@ def finetune(
         seed: random seed for task head, batch order and dropout.
         state: file for the state of unfinished training. If it exists, training resumes from it, bit-identically on a
             CPU. It remains after training; the caller removes it once the model is saved.
-        save_every: steps between two saved states; shorter training runs save none.
+        save_every: steps between two saved states. An interrupted training saves its state too.
         progress: listener for steps and epochs. If it raises KeyboardInterrupt, the state is saved first.
         stepped: called after every step with the number of steps done and the mean loss.
         validated: called after every epoch with dev data, with the number of steps done and the dev score in points by
