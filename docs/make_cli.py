@@ -15,7 +15,8 @@ def page() -> str:
     parts.append(
         "Every command ends with status 0 when it did what was asked, 2 when it was asked wrongly, and 1 when the work"
         " failed; errors are one sentence with a hint, on standard error. What `--out` names must not exist"
-        " (unless with `--overwrite`), and appears only when it is whole.\n"
+        " (unless with `--overwrite`), and appears only when it is whole; of `demo`, `plan`, `run` and `explain`, it is"
+        " a folder of runs, which may exist.\n"
     )
     root = click.Context(cli, info_name="crosslens", **cli.context_settings)
     parts.append(section(cli, root))

@@ -241,3 +241,8 @@ def test_sentences_have_their_baselines(encoder, treebanks):
         ("sentences identity", "pretrained"),
         ("sentences identity", "untrained"),
     }
+
+
+def test_a_text_in_place_of_two_languages_is_refused(encoder):
+    with pytest.raises(RequestError, match="a pair is two languages"):
+        transfer_by_layer(encoder, "pos", pair="en-fr", train="lab/src", tests="lab/adj")  # pyright: ignore

@@ -70,3 +70,8 @@ def test_a_seed_replaces_that_of_the_preset(run, monkeypatch, seed):
     status, _, said = run("lab", "export", "--preset", "good-w3", "--seed", seed, "--out", "lab")
     assert status == 0, said
     assert written[0].settings.seed == seed
+
+
+def test_two_seeds_of_the_world_are_refused(run):
+    status, _, said = run("lab", "export", "--seed", "3", "--set", "seed=4", "--out", "lab")
+    assert (status, "--seed and --set seed" in said) == (2, True), said

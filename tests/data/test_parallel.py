@@ -3,7 +3,7 @@ import pytest
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import join
 from crosslens.data.sentence import Sentence, Text
-from crosslens.errors import DataError
+from crosslens.errors import DataError, RequestError
 
 
 def corpus(language, *ids, words=("x",)):
@@ -45,3 +45,8 @@ def test_translations_share_their_label():
 def test_a_parallel_corpus_is_printed_in_one_line():
     joined = join([corpus("en", "a", "b"), corpus("fr", "a", "b")], name="p")
     assert repr(joined) == "Parallel p: 2 items in en, fr"
+
+
+def test_a_negative_number_of_items_is_refused():
+    with pytest.raises(RequestError, match="no first -1 items"):
+        join([corpus("en", "a", "b")], name="p").head(-1)

@@ -198,3 +198,15 @@ def test_scores_over_fewer_seeds_than_others_say_so():
         means = {label: notes for label, notes in said.items() if "mean" in label}
         assert list(means.values()) == ([[excluded, excluded]] if table.name != "layer-sets" else [])
         assert [said[label] for label in said if label not in means] == list(expected.values())
+
+
+def test_a_difference_on_one_common_seed_has_an_interval_over_sentences_alone():
+    """The condition has two seeds and the reference one, so that only one seed is compared, without a test."""
+    measured = {(Condition(), 1): 70.0, (REINIT, 1): 60.0, (REINIT, 2): 61.0}
+    results = Results.of(
+        replace(score("fr", value, condition, seed=seed), low=value - 1, high=value + 1)
+        for (condition, seed), value in measured.items()
+    )
+    (table,) = layer_deltas(results, significance=significance_of(results))
+    intervals = {cell.interval.over for cell in table.cells if cell.interval and cell.kind == "difference"}
+    assert intervals == {"sentences"}

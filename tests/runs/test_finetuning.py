@@ -127,3 +127,10 @@ def test_predictions_are_not_written_into_the_folder_of_the_results(tiny_bert, t
     with pytest.raises(RequestError, match="--predictions"):
         finetune_and_evaluate(tiny_bert, "pos", train="ud/en_toy", tests="ud/fr_pud", data=treebanks, **folders)
     assert not any(folder.exists() for folder in folders.values())
+
+
+@pytest.mark.parametrize(("asked", "set_to"), [("float32", "bfloat16"), ("bfloat16", "float32")])
+def test_a_precision_that_is_given_twice_is_refused(asked, set_to):
+    condition, settings = {"precision": asked}, {"precision": set_to}
+    with pytest.raises(RequestError, match="precision is given twice"):
+        finetune_and_evaluate("bilstm", "pos", train="lab/src", tests="lab/src", condition=condition, settings=settings)

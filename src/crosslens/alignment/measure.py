@@ -151,6 +151,16 @@ def refuse_different_shapes(source: tuple[str, tuple[int, int]], target: tuple[s
         )
 
 
+def require_pair(pair: object) -> None:
+    """Refuse a text in place of two languages.
+
+    Raises:
+        RequestError: for a text.
+    """
+    if isinstance(pair, str):
+        raise RequestError(f"a pair is two languages, not the text {pair!r}", hint='pair=("en", "fr")')
+
+
 def sentence_retrieval(
     source: Encoder,
     target: Encoder,
@@ -205,8 +215,7 @@ def sentence_retrieval(
     """
     for encoder in (source, target):
         require_encoder(encoder)
-    if isinstance(pair, str):
-        raise RequestError(f"a pair is two languages, not the text {pair!r}", hint='pair=("en", "fr")')
+    require_pair(pair)
     train, test = (load_parallel(parallel, languages=pair) for parallel in (train, test))
     refuse_different_widths(source, target)
     paired = pair_layers(source, target, layers=layers)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from crosslens.alignment.baselines import BASELINES, Baseline, choose_baselines, fit_rotations
-from crosslens.alignment.measure import count_shared
+from crosslens.alignment.measure import count_shared, require_pair
 from crosslens.alignment.rotation import Rotation, refuse_different_widths
 from crosslens.alignment.vectors import occurrences
 from crosslens.corpora.catalogue import CorpusLike, load_corpora, load_corpus
@@ -210,6 +210,7 @@ def transfer_by_layer(
     """
     for encoder in filter(None, (source, against)):
         require_encoder(encoder)
+    require_pair(pair)
     if against is not None and parallel is None:
         raise RequestError("a rotation is learnt from parallel sentences", hint="give parallel, such as ud/pud")
     form = find_task(task).format

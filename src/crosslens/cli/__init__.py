@@ -45,7 +45,7 @@ COMMANDS = {
     "adapt": "Adapt an encoder to a language by masked language modelling on raw text.",
     "transliterate": "Transliterate a corpus into another script, word by word.",
     "typology": "Classify unseen languages as easy, intermediate or hard.",
-    "pretrain": "Pretrain a masked language model from a settings file.",
+    "pretrain": "Pretrain an encoder or a decoder from a settings file.",
     "encoders": "Download and inspect encoders.",
     "data": "Download corpora.",
     "lab": "Export artificial languages: treebanks, texts, dictionaries.",

@@ -300,7 +300,13 @@ def sentences(
     ["same", "relative"],
     "Mapped layers of --against: of the same number, or at the same relative depth, for encoders of different depth.",
 )
-@click.option("--recipe", type=RECIPE, metavar="NAME", help="Named training settings; see `crosslens list recipes`.")
+@click.option(
+    "--recipe",
+    type=RECIPE,
+    metavar="NAME",
+    help="Named training settings; see `crosslens list recipes` [default: muller2021.TASK, wu2019.TASK for document and"
+    " nli].",
+)
 @setting_option("Override of a recipe or task setting.")
 @seed_option("Random seed of the trained models, and first random seed of the baselines.")
 @baseline_option

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     "--against",
     type=ENCODER,
     metavar="ENCODER",
-    help="Encoder for the second language of each pair [default: ENCODER].",
+    help="Encoder for the second language of each pair; --random-init, --bidirectional, --repeat and --subword change"
+    " only ENCODER [default: ENCODER].",
 )
 @choice_option(
     "--layers",
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
     "--sentences", type=click.IntRange(min=3), help="Number of sentences to compare, from the first [default: all]."
 )
 @random_init_option
-@seed_option("Random seed of the re-initialised layers.")
+@seed_option("Random seed of re-initialised layers, also of the untrained baseline.")
 @new_folder_option("--export", "Folder for the vectors of every language, as .npy.")
 @results_options("Folder for results.csv")
 def command(

@@ -10,12 +10,12 @@ from crosslens.formatting import counted
 
 @click.group("data")
 def command() -> None:
-    """Download corpora; `crosslens list corpora` lists those available."""
+    """Download corpora; `crosslens list corpora` lists those that are there already."""
 
 
 @command.command("get")
 @click.argument("name")
-@click.option("--release", help="Release of Universal Dependencies, e.g. 2.14; the papers used 1.4, 2.2, 2.3 and 2.4.")
+@click.option("--release", help="Release, required for ud only, e.g. 2.14; the papers used 1.4, 2.2, 2.3 and 2.4.")
 @click.option(
     "--languages",
     metavar="CODES",

@@ -34,7 +34,10 @@ from crosslens.encoders.interventions import INTERVENTIONS
     help="Training data: ud/en_ewt, wikiann/en, a file, or several joined by +.",
 )
 @click.option(
-    "--dev", type=CORPUS, metavar="CORPUS", help="Development data [default: the dev split of the same treebank]."
+    "--dev",
+    type=CORPUS,
+    metavar="CORPUS",
+    help="Development data [default: the dev split of the training data, if the recipe needs it].",
 )
 @test_option
 @intervention_options(*INTERVENTIONS.built_in.values())
@@ -42,7 +45,8 @@ from crosslens.encoders.interventions import INTERVENTIONS
     "--recipe",
     type=RECIPE,
     metavar="NAME",
-    help="Named training settings; see `crosslens list recipes` [default: muller2021.TASK].",
+    help="Named training settings; see `crosslens list recipes` [default: muller2021.TASK, wu2019.TASK for document"
+    " and nli, bilstm.TASK for ENCODER bilstm].",
 )
 @setting_option("Override of a training setting, e.g. epochs=1.")
 @click.option("--vectors", metavar="FILE", help="Pretrained word vectors for ENCODER bilstm, in fastText's format.")

@@ -4,6 +4,7 @@ import click
 
 from crosslens.cli._names import PRESET
 from crosslens.cli._options import SEED, out_option, read_settings, setting_option
+from crosslens.errors import RequestError
 
 
 @click.group("lab")
@@ -34,6 +35,8 @@ def export(preset: str, seed: int | None, settings: tuple[str, ...], out: str) -
     size of each raw text. Parts of settings have dotted names: world.nouns=40, languages.sov.order=VSO.
     """
     changed = read_settings(settings)
+    if seed is not None and "seed" in changed:
+        raise RequestError("--seed and --set seed both set the seed of the world", hint="leave one out")
 
     from crosslens.cli._display import say
     from crosslens.lab.export import export as write

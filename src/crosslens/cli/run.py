@@ -24,7 +24,11 @@ from crosslens.formatting import counted
 @click.option(
     "--with", "options", multiple=True, metavar="KEY=VALUE", help="Executor setting, e.g. timeout_min=240 for slurm."
 )
-@click.option("--workers", type=click.IntRange(min=1), help="Number of parallel runs [default: one per GPU or core].")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Number of parallel runs; always one with serial [default: one per GPU or core; with ray and slurm, all].",
+)
 @click.option("--only", metavar="RUN", help="Id of a single run to do.")
 @skip_missing_option
 @data_option

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "studies",
     multiple=True,
     metavar="NAME",
-    help="Study whose runs are used; repeatable [default: all runs].",
+    help="Study whose runs are used; repeatable [default: all studies of STORE].",
 )
 @csv_option("file", description="CSV file for the table")
 @sort_option

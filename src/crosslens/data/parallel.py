@@ -7,7 +7,7 @@ from functools import cached_property
 
 from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.sentence import Sentence, Text
-from crosslens.errors import DataError, suggest
+from crosslens.errors import DataError, RequestError, suggest
 
 _PUD = re.compile(r"[nw](\d\d)\d{6}$")
 _ORIGINALS = {"01": "en", "02": "de", "03": "fr", "04": "it", "05": "es"}
@@ -74,7 +74,13 @@ class Parallel:
         return tuple(sorted(self.corpora))
 
     def head(self, count: int) -> "Parallel":
-        """Select the first ``count`` items of every language."""
+        """Select the first ``count`` items of every language.
+
+        Raises:
+            RequestError: for a negative number.
+        """
+        if count < 0:
+            raise RequestError(f"there are no first {count} items of {self.name}", hint="give a positive number")
         return Parallel({language: corpus[:count] for language, corpus in self.corpora.items()}, self.name)
 
 

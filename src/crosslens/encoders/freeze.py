@@ -28,7 +28,7 @@ def freeze(encoder: Encoder, layers: str | int | tuple[int, ...]) -> Encoder:
         share.
 
     Raises:
-        EncoderError: for a layer that does not exist.
+        EncoderError: for layers that are invalid or do not exist.
 
     Examples:
         >>> frozen = xl.freeze(encoder, "0-2")

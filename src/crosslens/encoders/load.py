@@ -82,6 +82,7 @@ def load_encoder(
     Raises:
         EncoderError: for an encoder that is not found, unsupported or damaged, or a checkpoint that lacks a weight of
             the encoder (transformers would initialise it randomly and continue).
+        RequestError: for another object than a name or a folder, or an unknown device, precision or other option.
 
     Examples:
         >>> xl.save_encoder(encoder, folder / "encoder")

@@ -53,7 +53,8 @@ def random_init(
         A copy whose last change lists the re-initialised tensors and those shared between layers.
 
     Raises:
-        EncoderError: for a layer that does not exist, unknown components, or a selection without tensors.
+        EncoderError: for layers that are invalid or do not exist, an unknown component or ``init``, or a
+            selection without tensors.
 
     Examples:
         >>> ablated = xl.random_init(encoder, "1-2", seed=1)

@@ -86,7 +86,9 @@ class Significance:
                 ours = (row["train"] or None) in trains and (row["selection"] or None) in selections
                 if same and ours and low is not None and high is not None:
                     q = _number(row["q"]) if is_difference else None
-                    intervals.append(Interval(low, high, q is not None and q < LEVEL, row["interval"]))
+                    untested = is_difference and q is None  # one seed is compared, if the score has more
+                    over = "sentences" if untested else row["interval"]
+                    intervals.append(Interval(low, high, q is not None and q < LEVEL, over))
         return intervals[0] if intervals and all(map(intervals[0].agrees, intervals)) else None
 
 

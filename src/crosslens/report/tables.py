@@ -36,6 +36,12 @@ from crosslens.tasks import TASKS, main_metric
 OTHERS = "x"
 """Label of the mean over the other languages, as in the paper."""
 
+OF_OTHER_CONDITIONS = (
+    ", and differences (Δ) of other conditions to the reference with the same settings; layers without another word are"
+    " re-initialised."
+)
+"""The part of a caption on all columns but the reference's."""
+
 
 def all_tables(
     results: Results,
@@ -123,10 +129,7 @@ def layer_deltas(
     Returns:
         One table, or none where there are no scores.
     """
-    caption = (
-        "Scores of the reference model (Ref) and differences to it (Δ) when layers are re-initialised or frozen, or"
-        " when pretraining differs. x: mean over the other languages."
-    )
+    caption = f"Scores of the reference model (Ref){OF_OTHER_CONDITIONS} x: mean over the other languages."
     blocks = list(comparisons(results))
     return [_table("layer-deltas", caption, blocks, _means, beside, significance)] if blocks else []
 
@@ -139,10 +142,7 @@ def by_target(
     With several test corpora in the source language, as in Table 2, same-language and cross-language rows are separate
     groups.
     """
-    caption = (
-        "Scores of the reference model (Ref) by target, and differences to it (Δ) when layers are re-initialised or"
-        " frozen, or when pretraining differs. x: mean over the other languages."
-    )
+    caption = f"Scores of the reference model (Ref) by target{OF_OTHER_CONDITIONS} x: mean over the other languages."
     blocks = list(comparisons(results))
     by_task = {task: [block for block in blocks if block.task == task] for task in (block.task for block in blocks)}
     return [
@@ -165,8 +165,8 @@ def domains(results: Results, *, beside: Paper | None = None, significance: Sign
         One table, or none where no source language has several test corpora.
     """
     caption = (
-        "Scores of the reference model (Ref) on domains of the source language and on other languages, and differences"
-        " to it (Δ) when layers are re-initialised or frozen, or when pretraining differs. x: mean over the others."
+        "Scores of the reference model (Ref) on domains of the source language and on other languages"
+        f"{OF_OTHER_CONDITIONS} x: mean over the others."
     )
     blocks = [block for block in comparisons(results) if _has_domains(block)]
     several = len({block.task for block in blocks}) > 1

@@ -80,7 +80,7 @@ def _measured_again(rule: Rule, results: Results) -> list[Table]:
         for name, by_corpus in apart.items()
         for points in [by_corpus.values()]
     )
-    caption = "Difference of scores to those that the rule was fitted to, in points."
+    caption = "Absolute difference of scores to those that the rule was fitted to, in points."
     return [Table("rule-measured-again", caption, ("mean", "largest"), {_name(rule): rows})] if rows else []
 
 

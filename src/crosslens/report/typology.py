@@ -110,7 +110,8 @@ def typology_table(frame: "pandas.DataFrame") -> Table:
     caption = (
         "Scores by language in comparison with a BiLSTM trained on the same data, mean over seeds. Easy: the encoder"
         " is better. Intermediate: only after adaptation to raw text of the language. Hard: in neither case. Undecided:"
-        " a difference that decides the class is not significant after correction."
+        " a difference that decides the class is not significant after correction, or the encoder is not better and no"
+        " adapted one was measured."
     )
     if any(title.endswith(f": {CLASSES[-1]}") for title in groups):
         caption += " Not tested: there is one seed, or no interval."

@@ -164,6 +164,10 @@ def finetune_and_evaluate(
     fresh = str(encoder) == BILSTM and not Path(encoder).exists()
     precision = condition.get("precision") if isinstance(condition, Mapping) else None
     if isinstance(condition, Mapping) and precision is not None:
+        if "precision" in (settings or {}):
+            raise RequestError(
+                "the precision is given twice: by --precision and by --set precision", hint="leave out --set precision"
+            )
         family = check_encoder(encoder) if precision == "auto" and not fresh else None
         condition = {**condition, "precision": find_precision(precision, find_device(device), family=family)}
     parsed = Condition.read(condition).require_before_training()

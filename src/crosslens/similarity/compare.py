@@ -96,11 +96,11 @@ def compare(
         measure is undefined, for example when all vectors are equal.
 
     Raises:
-        RequestError: for an unknown measure, baseline or other option; an invalid pair; fewer than 3 items, 4 for
-            debiased CKA, or 5 with intervals; encoders of different depth with ``layers="same"``, or of different width
-            if a measure compares neurons; an existing ``export`` folder, or no measure of the pooling that it would
-            hold.
-        DataError: for a language that is missing from the corpus.
+        RequestError: for an unknown measure, baseline or other option; an invalid pair; fewer items than a measure
+            needs: 3, 4 for debiased CKA, 8 for ``cka=muller2021-code``, and with intervals one more, at least 5;
+            encoders of different depth with ``layers="same"``, or of different width with retrieval, MEXA, cosine or
+            ANC; an existing ``export`` folder, or no measure of the pooling that it would hold.
+        DataError: for a language that is missing from the corpus, or no item originally written in ``original``.
         EncoderError: for a representation that contains NaN.
 
     Examples:

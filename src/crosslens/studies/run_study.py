@@ -68,7 +68,8 @@ def run_study(
         folder: folder of runs.
         executor: ``serial``, ``processes``, ``ray``, ``slurm``, or a plug-in. With ``processes``, a script must call
             this function below ``if __name__ == "__main__":``, because each worker process imports the script.
-        workers: number of parallel runs; None: one for each GPU, or one for each core.
+        workers: number of parallel runs, always one with ``serial``; None: one for each GPU, or one for each core; with
+            ``ray`` and ``slurm``, as many as the cluster allows.
         options: options of the executor, e.g. ``{"timeout_min": "240"}`` for slurm.
         data: data folder, searched first.
         device: device of the runs; None: GPUs if available.

@@ -68,11 +68,11 @@ def summarise(store: Store, asked: Iterable[Asked], *, study: str = "") -> "pand
 
     Returns:
         A frame with `COLUMNS`. ``source`` is the name of the source in the study, or of a mean over the corpora of
-        several sources, their names; ``std`` is over seeds (ddof 1);
-        ``interval`` says what intervals are over; with one seed, sentences alone. delta, delta_low, delta_high, p and q
-        are missing for the reference; p and q are also missing if only one seed is compared. ``encoders`` is ``each``
-        if each seed starts from its own encoder, and ``one`` if all seeds start from the same encoder; intervals and
-        tests then do not include the variation between encoders.
+        several sources, their names; ``std`` is over seeds (ddof 1); ``interval`` says what intervals are over: with
+        one seed, sentences alone, as are those of differences without p. delta, delta_low, delta_high, p and q are
+        missing for the reference; p and q are also missing if only one seed is compared. ``encoders`` is ``each`` if
+        each seed starts from its own encoder, and ``one`` if all seeds start from the same encoder; intervals and tests
+        then do not include the variation between encoders.
     """
     return summary_of([_scores(store, asked)], study=study)
 

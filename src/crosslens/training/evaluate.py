@@ -48,7 +48,8 @@ def evaluate(
     Raises:
         DataError: for a corpus without the annotation; raised before anything is predicted.
         EncoderError: for a folder without a model.
-        RequestError: when the prediction folder exists, or two corpora would have the same file name.
+        RequestError: when the prediction folder exists, or two corpora would have the same file name; for an unknown
+            precision, or float32 if the recipe says bfloat16.
 
     Examples:
         >>> tests = [xl.load_corpus(f"ud/{name}_pud[:10]", data=sample) for name in ("en", "fr")]

@@ -121,7 +121,7 @@ def in_precision(model: TaskModel, precision: Precision | Literal["auto"] | None
     """Return a model that predicts in another number format; see `crosslens.read_as`. None: unchanged.
 
     Raises:
-        RequestError: for float32 if the recipe says bfloat16.
+        RequestError: for an unknown precision, or float32 if the recipe says bfloat16.
     """
     if precision is None:
         return model

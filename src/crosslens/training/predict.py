@@ -49,6 +49,7 @@ def predict(
     Raises:
         DataError: for a corpus that cannot be read, or running text where the task needs words.
         EncoderError: for a folder without a model.
+        RequestError: for an unknown precision, or float32 if the recipe says bfloat16.
 
     Examples:
         >>> french = xl.load_corpus("ud/fr_pud[:10]", data=sample)

@@ -8,8 +8,12 @@ import torch
 from torch import nn
 
 from crosslens.encoders.encoder import layer_outputs
+from crosslens.encoders.interventions.read_as import read_as
 from crosslens.encoders.load import load_encoder
+from crosslens.encoders.models.adapters import add_lora
+from crosslens.encoders.readouts.scalar_mix_bilstm import as_features
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
+from crosslens.errors import RequestError
 from toy_architectures import fresh
 from toys import word_piece
 
@@ -57,3 +61,17 @@ def test_the_heads_of_an_encoder_need_not_divide_its_width(tmp_path):
     tokenizer.save_pretrained(tmp_path)
     tower = as_tower(load_encoder(tmp_path, device="cpu"), 1, seed=1, height=1)
     assert (tower.width, tower.readout.stack.layers[0].self_attn.num_heads) == (32, 4)
+
+
+@pytest.mark.parametrize(("layer", "height"), [("1-2", 4), (1, 0), ("all", 4)])
+def test_several_layers_and_no_height_are_refused(encoder, layer, height):
+    with pytest.raises(RequestError, match="invalid"):
+        as_tower(encoder, layer, seed=1, height=height)
+
+
+@pytest.mark.parametrize("change", [lambda e: as_tower(e, 1, seed=1), lambda e: as_features(e, seed=1), read_as])
+def test_a_name_in_place_of_an_encoder_is_refused(change):
+    with pytest.raises(RequestError, match="is a str and not an encoder"):
+        change("bert")
+    with pytest.raises(RequestError, match="is a str and not an encoder"):
+        add_lora("bert", 4)  # pyright: ignore[reportArgumentType]

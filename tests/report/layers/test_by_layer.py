@@ -292,3 +292,9 @@ def test_retrieval_of_different_encoders_or_sentences_has_rows_of_its_own(other,
     labels = {values[0]: label for (_, label), values in shown(table).items()}
     assert labels.keys() == {80.0, 20.0}
     assert labels[20.0].endswith(f", {end}")
+
+
+@pytest.mark.parametrize("measures", [("cka",), ("cka", "cka_shuffled")])
+def test_a_caption_has_baselines_only_where_they_were_measured(measures):
+    caption = only(Results.of([similarity(measure, 0.5) for measure in measures]), "similarity-cka").caption
+    assert ("unrelated sentences" in caption) is (len(measures) > 1)

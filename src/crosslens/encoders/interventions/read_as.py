@@ -3,7 +3,7 @@
 from typing import Literal
 
 from crosslens.encoders.condition import Condition
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.matmul import find_precision, slowness
 from crosslens.encoders.options import Precision
@@ -44,6 +44,7 @@ def read_as(
         >>> xl.read_as(encoder, precision="bfloat16").precision
         'bfloat16'
     """
+    require_encoder(encoder)
     condition = Condition.read({"bidirectional": bidirectional, "repeat": repeat, "subword": subword})
     for intervention in condition.interventions:
         encoder = intervention.apply(encoder, seed=0)

@@ -31,7 +31,9 @@ class Reading(Intervention):
     options: ClassVar = {
         "bidirectional": Option("--bidirectional", "Layers of a decoder that lose their causal mask: all, or 1-3."),
         "repeat": Option("--repeat", "Copies of the input in a row; the last one represents words and texts."),
-        "subword": Option("--subword", "Subword that represents a word: first or last."),
+        "subword": Option(
+            "--subword", "Subword that represents a word (in word tasks, probe upos and pooling first): first or last."
+        ),
     }
     follows = True
     of_reference = True

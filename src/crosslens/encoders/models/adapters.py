@@ -13,7 +13,7 @@ from torch import nn
 
 from crosslens.digests import stream_seed
 from crosslens.encoders.condition import Condition
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.models.held_weights import copy_sharing, hold_in_float32
 from crosslens.encoders.models.int8_weight import Int8Weight
 from crosslens.encoders.models.lora import Lora, require_peft
@@ -49,9 +49,10 @@ def add_lora(
         A copy that shares the model, for `finetune`.
 
     Raises:
-        EncoderError: for layers that the encoder does not have, or without linear modules to train.
-        RequestError: if PEFT is not installed, or for an invalid rank.
+        EncoderError: for layers that the encoder does not have, or without linear modules; for a second update.
+        RequestError: if PEFT is not installed, or for an invalid rank, part or factor.
     """
+    require_encoder(encoder)
     keys = {"lora": rank, "lora_layers": layers, "lora_components": components, "lora_alpha": alpha}
     (lora,) = Condition.read({key: value for key, value in keys.items() if value is not None}).interventions
     return lora.scaled(written_for=None, depth=encoder.depth).apply(encoder, seed=0)

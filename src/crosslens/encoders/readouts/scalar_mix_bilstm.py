@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from crosslens.digests import stream_seed
 from crosslens.encoders.condition import Condition
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.freeze import frozen_whole
 from crosslens.encoders.gpu.lstm import store_together
 from crosslens.encoders.interventions.change import Change
@@ -59,12 +59,14 @@ def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> En
 
     Raises:
         RequestError: for a size below 1.
+        EncoderError: for an encoder that has a readout.
 
     Examples:
         >>> features = xl.as_features(encoder, seed=1, hidden=16)
         >>> features.condition.label, features.output_width
         ('reference features hidden=16', 32)
     """
+    require_encoder(encoder)
     (intervention,) = Condition.read({"use": "features", "hidden": hidden}).interventions
     with initial_weights(stream_seed(seed, "features")):
         readout = ScalarMixBiLSTM(encoder.depth + 1, encoder.width, hidden or encoder.width).to(encoder.device)

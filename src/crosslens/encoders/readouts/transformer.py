@@ -7,10 +7,10 @@ import torch
 from torch import nn
 
 from crosslens.digests import digest, stream_seed
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.condition import Condition
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.freeze import frozen_whole
 from crosslens.encoders.interventions.change import Change
-from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.readouts.readout import Readout
 from crosslens.initial_weights import initial_weights
@@ -64,14 +64,17 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
         A copy whose parameters are frozen, with untrained Transformer layers as readout.
 
     Raises:
-        EncoderError: for a layer that does not exist.
+        EncoderError: for a layer that does not exist, or an encoder that has a readout.
+        RequestError: for several layers, or a height below 1.
 
     Examples:
         >>> on_layer_2 = xl.as_tower(encoder, 2, seed=1, height=1)
         >>> on_layer_2.condition.label, on_layer_2.readout.layers
         ('reference tower on 2 height=1', (2,))
     """
-    parse_layers(layer, encoder.depth)
+    require_encoder(encoder)
+    (intervention,) = Condition.read({"tower": layer, "height": height}).interventions
+    (layer,) = parse_layers(layer, encoder.depth)
     config = encoder.model.config
     most = getattr(config, "num_attention_heads", 1)
     heads = next(number for number in range(most, 0, -1) if encoder.width % number == 0)  # mT5-small: 6 of width 512
@@ -79,8 +82,7 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
     with initial_weights(stream_seed(seed, "tower")):
         readout = TransformerReadout(layer, encoder.width, heads, feedforward, height, 0.1).to(encoder.device)
     frozen = frozen_whole(encoder)
-    change = Change(OnOneLayer(layer=layer, height=height), seed)
-    return replace(frozen.changed(change, since=encoder), readout=readout)
+    return replace(frozen.changed(Change(intervention, seed), since=encoder), readout=readout)
 
 
 def rotated(

@@ -72,15 +72,12 @@ class Line:
 def similarity(results: Results) -> list[Table]:
     """Similarity of translations and of unrelated sentences: the mean over language pairs, then each pair."""
     named = results.filter(metric="similarity", target_layer=None)
-    caption = (
-        "{} of the representations of translations, by layer (0: embeddings), and of pairs of unrelated sentences as"
-        " baselines."
-    )
+    caption = "{} of the representations of translations, by layer (0: embeddings){}."
     tables = []
     for measure in measures_of(named):
         lines = similarity_lines(named, measure)
         shown = [*means_over_pairs(lines), *lines]
-        words = caption.format(at_the_start(metric_name(measure))) + without_mean(shown)
+        words = caption.format(at_the_start(metric_name(measure)), with_baselines(lines)) + without_mean(shown)
         tables += _table(f"similarity-{measure}", words, shown, "similarity")
     return tables
 
@@ -142,6 +139,11 @@ def means_over_pairs(lines: Sequence[Line]) -> list[Line]:
             values = {layer: mean_of([line.by_layer.get(layer, cells.EMPTY) for line in chosen]) for layer in layers}
             means.append(Line(f"mean of {len(different)} pairs", label, values, baseline))
     return means
+
+
+def with_baselines(lines: Sequence[Line]) -> str:
+    """The part of a caption on unrelated sentences; empty if none were measured."""
+    return ", and of pairs of unrelated sentences as baselines" if any(line.baseline for line in lines) else ""
 
 
 def without_mean(lines: Sequence[Line]) -> str:

@@ -3,7 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from crosslens.errors import RequestError
-from crosslens.report.layers.by_layer import Line, means_over_pairs, measures_of, similarity_lines, without_mean
+from crosslens.report.layers.by_layer import (
+    Line,
+    means_over_pairs,
+    measures_of,
+    similarity_lines,
+    with_baselines,
+    without_mean,
+)
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import with_target_layers
@@ -23,8 +30,8 @@ def layer_by_layer(results: Results) -> list[Table]:
         lines = grids(across, measure)
         caption = (
             f"{at_the_start(metric_name(measure))} of translations by layer of the first language's encoder (rows) and"
-            " layer of the second language's encoder (columns; 0: embeddings), and of pairs of unrelated sentences as"
-            f" baselines.{without_mean(lines)}"
+            f" layer of the second language's encoder (columns; 0: embeddings){with_baselines(lines)}."
+            f"{without_mean(lines)}"
         )
         notes = Notes()
         columns = sorted({target for line in lines for _, target in line.by_layer})
