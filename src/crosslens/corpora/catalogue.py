@@ -32,7 +32,15 @@ import platformdirs
 from langcodes.tag_parser import LanguageTagError
 
 from crosslens.corpora import hugging_face
-from crosslens.corpora.collection import COLLECTIONS, OWN_TAGS, SPLITS, Files, is_same_language, tag_or_none
+from crosslens.corpora.collection import (
+    COLLECTIONS,
+    OWN_TAGS,
+    SPLITS,
+    Files,
+    has_default_script,
+    is_same_language,
+    tag_or_none,
+)
 from crosslens.data.corpus import JOIN, Corpus, trained_languages
 from crosslens.data.formats import CONLLU, FORMATS, IOB2, LABELLED, TSV, Format, arrow, iob, text
 from crosslens.data.objects import corpus_of, has_columns
@@ -601,6 +609,9 @@ def warn_of_other_code(code: str) -> None:
     """Warn of a code for which collections have another one; it is kept because ids of similarity contain it."""
     with suppress(LanguageTagError):
         standard = OWN_TAGS.get(code) or langcodes.standardize_tag(code)
+        language = langcodes.Language.get(standard)
+        if has_default_script(language):
+            standard = langcodes.Language.make(language=language.language, territory=language.territory).to_tag()
         if standard != code:
             warn(
                 f"{code}=FILE counts as another language than {standard}, the BCP 47 tag of collections:"

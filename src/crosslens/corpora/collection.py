@@ -64,9 +64,15 @@ def language_tag(code: str) -> str:
     if code in OWN_TAGS:
         return OWN_TAGS[code]
     language = langcodes.Language.get(langcodes.standardize_tag(MLDOC_NAMES.get(code, code), macro=True))
+    if language.script is None or has_default_script(language):
+        return langcodes.Language.make(language=language.language).to_tag()
+    return language.to_tag()
+
+
+def has_default_script(language: langcodes.Language) -> bool:
+    """Whether a tag has the script that its language is in without it, as ``myv-Cyrl``."""
     bare = langcodes.Language.make(language=language.language)
-    default_scripts = {bare.maximize().script, "Hang" if bare.language == "ko" else None, None}
-    return bare.to_tag() if language.script in default_scripts else language.to_tag()
+    return language.script in {bare.maximize().script, "Hang" if bare.language == "ko" else None} - {None}
 
 
 def is_same_language(first: str, second: str) -> bool:
