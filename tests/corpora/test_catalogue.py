@@ -72,7 +72,7 @@ def test_a_path_may_say_its_language(treebanks, tmp_path):
     assert load_corpus(path).language is None
     corpus = load_corpus(f"wo={path}[:2]")
     assert (corpus.language, corpus.name, len(corpus)) == ("wo", f"{path}[:2]", 2)
-    assert load_corpus(f"zh-Hans={path}").language == "zh-Hans"
+    assert load_corpus(f"zh-Hant={path}").language == "zh-Hant"
     assert match_corpora(f"wo={path}") == [f"wo={path}"]
     with pytest.raises(DataError, match="not found"):
         load_corpus("wo=nowhere.conllu")
