@@ -146,7 +146,7 @@ def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
     for texts in ("raw.txt", {}):
         with pytest.raises(RequestError, match="raw text is given by language"):
             adapt(masked_bert, texts, out)
-    with pytest.raises(RequestError, match="save_every=0 is not a number of steps"):
+    with pytest.raises(RequestError, match="save_every=0 is not an integer of at least 1"):
         adapt(tmp_path / "not loaded", {"fr": text()}, out, save_every=0)
     with pytest.raises(DataError, match="no letter of any known script"):
         adapt(tmp_path / "not loaded", {"und": Corpus((Text(("12 34",)), Text(("\ue000",))), "odd")}, out)

@@ -27,7 +27,7 @@ from crosslens.encoders.freeze import freeze
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers
-from crosslens.errors import DataError, EncoderError, RequestError
+from crosslens.errors import DataError, EncoderError, RequestError, require_integer
 from crosslens.files import new_folder, refuse_existing
 from crosslens.formatting import counted
 from crosslens.mlm.adapt_settings import Adaptation
@@ -44,7 +44,7 @@ from crosslens.mlm.streams import Masker, cut_stream
 from crosslens.progress import Listener, listening
 from crosslens.settings import replace_settings
 from crosslens.training import versions
-from crosslens.training.loop import Loop, Optimiser, parameter_groups, require_interval
+from crosslens.training.loop import Loop, Optimiser, parameter_groups
 
 
 @torch.inference_mode(mode=False)  # also where the caller switched gradients off
@@ -92,7 +92,7 @@ def adapt(
     """
     if not isinstance(texts, Mapping) or not texts:
         raise RequestError("raw text is given by language", hint='texts={"wo": "wolof.txt"}')
-    require_interval(save_every)
+    save_every = require_integer(save_every, "save_every", least=1)
     folder = refuse_existing(folder)
     if not isinstance(settings, Adaptation):
         settings = replace_settings(Adaptation(), settings or {}, what="an adaptation")

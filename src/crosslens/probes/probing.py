@@ -8,7 +8,7 @@ import numpy as np
 from crosslens import __version__
 from crosslens.corpora.catalogue import CorpusLike, load_corpus
 from crosslens.data.corpus import Corpus
-from crosslens.digests import stream_seed
+from crosslens.digests import require_seed, stream_seed
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.options import LastLayer
 from crosslens.encoders.represent import represent, represent_words
@@ -105,6 +105,7 @@ def probe(
         (('ADJ', 'ADP', 'ADV'), 5)
     """
     require_encoder(encoder)
+    seed = require_seed(seed)
     asked = find_probe(asked) if isinstance(asked, str) else asked
     how = how or Fit()
     listener = listening(progress)
