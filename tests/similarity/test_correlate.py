@@ -173,3 +173,9 @@ def test_the_interval_of_a_partial_correlation_is_controlled_in_every_resample()
         sides = [residual(side[places], z[places]) for side in (x, y)]
         coefficients.append(np.corrcoef(sides)[0, 1])
     assert (found.low, found.high) == pytest.approx(np.quantile(coefficients, [0.025, 0.975]), abs=0.08)
+
+
+@pytest.mark.parametrize("resamples", [0, -1, 10.0])
+def test_what_is_no_number_of_resamples_is_refused(resamples):
+    with pytest.raises(RequestError, match=f"resamples={resamples!r} is not an integer of at least 1"):
+        correlate({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 2}, resamples=resamples)

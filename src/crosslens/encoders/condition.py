@@ -50,6 +50,8 @@ class Condition(Strict):
         """Create a condition from the keys of a file: ``Condition(layers="1-2", components="attention")``."""
         super().__init__(**keys)
 
+    __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]  # as that of `Strict`
+
     @model_validator(mode="before")
     @classmethod
     def _parse(cls, value: Any) -> Any:

@@ -91,6 +91,11 @@ def pretrain(
             word with the text, or ``save_every`` is below 1.
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
+    if not isinstance(settings, Pretraining):
+        raise RequestError(
+            f"pretraining needs settings, not a {type(settings).__name__}",
+            hint='xl.Pretraining(corpora={"en": "en.txt"}) makes them',
+        )
     save_every = require_integer(save_every, "save_every", least=1)
     folder = refuse_existing(folder)
     device = find_device(device)
