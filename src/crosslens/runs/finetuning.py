@@ -157,9 +157,9 @@ def finetune_and_evaluate(
     """
     seed = require_seed(seed)
     require_known(keep, ("results", "model"), "choice of what to keep")
-    for folder, name in ((out, "--out"), (predictions, "--predictions")):
+    for folder in (out, predictions):
         if folder is not None:
-            refuse_existing(folder, what=name)
+            refuse_existing(folder)
     refuse_inside(predictions, out, what="--predictions")
     fresh = str(encoder) == BILSTM and not Path(encoder).exists()
     precision = condition.get("precision") if isinstance(condition, Mapping) else None
