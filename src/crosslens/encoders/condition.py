@@ -71,7 +71,7 @@ class Condition(Strict):
         for key, setting in value.items():
             if key != "recipe":
                 if key not in by_key:
-                    raise InvalidSettings([unknown_setting(str(key), known=[*by_key, "recipe"])])
+                    raise InvalidSettings([_unknown(str(key), known=[*by_key, "recipe"])])
                 settings.setdefault(by_key[key].kind, {})[key] = setting
         interventions = [kind.from_plain(settings[name]) for name, kind in INTERVENTIONS.items() if name in settings]
         return {"interventions": list(filter(None, interventions)), "recipe": value.get("recipe")}
@@ -340,3 +340,13 @@ def is_condition(text: str) -> bool:
     except (ValueError, RequestError, RecursionError):
         return False
     return True
+
+
+def _unknown(key: str, *, known: Sequence[str]) -> Problem:
+    """The problem of an unknown key, which may be the name of the command line's option, such as ``random_init``."""
+    flag = f"--{key.replace('_', '-')}"
+    for kind in INTERVENTIONS.values():
+        for meant, option in kind.options.items():
+            if option.flag == flag:
+                return Problem((key,), f"unknown setting; did you mean {meant!r}?")
+    return unknown_setting(key, known=known)
