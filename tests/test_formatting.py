@@ -1,15 +1,30 @@
 import pytest
 
-from crosslens.formatting import duration, plain, short_name, signed, wrapped
+from crosslens.formatting import duration, plain, short_name, signed, with_commas, wrapped
 
 
 @pytest.mark.parametrize(
     ("value", "as_plain", "as_signed"),
-    [(1.25, "1.2", "+1.2"), (-3.0, "−3.0", "−3.0"), (-0.04, "0.0", "+0.0"), (float("nan"), "–", "–")],
+    [
+        (1.25, "1.2", "+1.2"),
+        (-3.0, "−3.0", "−3.0"),
+        (-0.04, "0.0", "+0.0"),
+        (float("nan"), "–", "–"),
+        (-1e304, "−1e+304", "−1e+304"),
+        (2345678.9, "2.3e+06", "+2.3e+06"),
+    ],
 )
 def test_numbers(value, as_plain, as_signed):
     assert plain(value) == as_plain
     assert signed(value) == as_signed
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.25, "1.2"), (999_999.4, "999,999.4"), (1.014e304, "1e+304"), (float("nan"), "–")]
+)
+def test_numbers_with_commas(value, text):
+    """The perplexity of a diverged run, up to exp(700), would be 305 digits."""
+    assert with_commas(value, decimals=1) == text
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.pretrain_settings import Masking
 from crosslens.probes import PROBES, find_probe
 from crosslens.settings import Strict, read_settings, replace_settings
-from crosslens.studies.study import Data
+from crosslens.studies.study import Data, Study
 from crosslens.tasks import TASKS, find_task
 from crosslens.training.recipe import RECIPES
 
@@ -148,3 +148,14 @@ def test_a_part_of_a_setting_is_replaced_by_its_dotted_name():
 def test_a_wrong_part_of_a_setting_is_named_with_what_it_is_part_of(settings, message):
     with pytest.raises(RequestError, match=message):
         replace_settings(Adaptation(), settings, what="an adaptation")
+
+
+def test_wrong_settings_in_python_are_refused_in_the_words_of_a_file():
+    with pytest.raises(RequestError) as error:
+        Study(name="smoke", sedes=3)  # type: ignore[call-arg]
+    assert str(error.value) == (
+        "invalid settings of Study: encoder: field required; sedes: unknown setting; did you mean 'seeds'?"
+    )
+    for settings in ("fast", 3, ["epochs"]):
+        with pytest.raises(RequestError, match=f"the settings of an adaptation cannot be a {type(settings).__name__}"):
+            replace_settings(Adaptation(), settings, what="an adaptation")  # type: ignore[arg-type]

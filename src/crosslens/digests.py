@@ -7,6 +7,8 @@ from operator import index
 from pathlib import Path
 from typing import Any
 
+from crosslens.errors import RequestError, require_integer
+
 
 def canonical_json(value: Any) -> bytes:
     """Serialise a plain value (dict, list, str, int, float, bool, None) as canonical JSON; numpy's integers are plain.
@@ -72,3 +74,19 @@ def stream_seed(*path: str | int) -> int:
     False
     """
     return int(digest(list(path))[:16], 16) >> 1
+
+
+def require_seed(seed: object, name: str = "seed") -> int:
+    """Return a random seed as an integer of Python.
+
+    Raises:
+        RequestError: unless it is an integer from 0 to 2^63 - 1, the largest that records can hold.
+    """
+    return require_integer(seed, name, least=0, most=2**63 - 1)
+
+
+def require_seeds(seeds: Any, name: str) -> list[int]:
+    """Return random seeds as a list; see `require_seed`."""
+    if isinstance(seeds, str) or not isinstance(seeds, Iterable):
+        raise RequestError(f"{name}={seeds!r:.60} is not a list of seeds", hint=f"for example {name}=[1, 2, 3]")
+    return [require_seed(seed, name) for seed in seeds]

@@ -16,6 +16,7 @@ import difflib
 import sys
 import warnings
 from collections.abc import Collection, Iterable
+from operator import index
 from pathlib import Path
 
 
@@ -132,6 +133,31 @@ def require_known(name: str, known: Collection[str], kind: str) -> None:
     """
     if name not in known:
         raise RequestError(f"unknown {kind} {name!r}", hint=suggest(str(name), known))
+
+
+def require_integer(value: object, name: str, *, least: int, most: int | None = None) -> int:
+    """Return an integer of Python or NumPy as one of Python, and refuse everything else, such as ``"3"`` and ``True``.
+
+    Args:
+        name: name of the argument, for the error.
+        least: smallest valid value.
+        most: largest valid value; None: there is none.
+
+    Raises:
+        RequestError: for another value.
+
+    >>> require_integer("3", "resamples", least=1)
+    Traceback (most recent call last):
+    crosslens.errors.RequestError: resamples='3' is not an integer of at least 1
+    """
+    try:
+        number = None if isinstance(value, bool) else index(value)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        number = None
+    if number is None or number < least or (most is not None and number > most):
+        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise RequestError(f"{name}={value!r:.60} is not an integer {bounds}")
+    return number
 
 
 def suggest_beside(path: str | Path, *, otherwise: str) -> str:

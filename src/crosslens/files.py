@@ -69,29 +69,33 @@ def write_text(path: str | Path, content: str) -> None:
     write_bytes(path, content.encode())
 
 
-def refuse_existing(path: str | Path, *, what: str = "--out") -> Path:
+def refuse_existing(path: str | Path, *, what: str | None = None) -> Path:
     """Check that a path does not exist yet, is an empty folder or may be overwritten, and return it.
+
+    Args:
+        what: what the path is for, such as an option of the command line, for errors; None: a path given in Python.
 
     Raises:
         RequestError: if the path exists, or nothing can be written there; for the current folder, which no other can
             replace while a shell or a program is in it.
     """
     path = Path(path)
+    place = f"{what}: {path}" if what else str(path)
     try:
         if path.is_dir() and Path.cwd().is_relative_to(path.resolve()):
-            raise RequestError(f"{what}: {path} is the current folder, or has it inside", hint="name a new folder")
+            raise RequestError(f"{place} is the current folder, or has it inside", hint="name a new folder")
         if not _is_empty(path) and (path.exists() or path.is_symlink()):
             if path not in _REPLACEABLE.get()[0]:
                 ways = "choose another path, remove it, or add --overwrite"
                 hint = ways if what in ("--out", "--csv") else "choose another path, or remove it"
-                raise RequestError(f"{what}: {path} exists already", hint=hint)
+                raise RequestError(f"{place} exists already", hint=hint)
             if path.is_symlink() or (path.is_dir() and not any((path / name).exists() for name in OURS)):
                 raise RequestError(
                     f"--overwrite: {path} was not written by crosslens", hint="choose another path, or remove it first"
                 )
         refuse_unwritable(path.parent)
     except OSError as error:
-        raise RequestError(f"{what}: {path}: {error.strerror}", hint="choose another path") from None
+        raise RequestError(f"{place}: {error.strerror}", hint="choose another path") from None
     return path
 
 

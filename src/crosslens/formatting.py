@@ -34,6 +34,10 @@ FOLDERS = {
 """Names of folders that say nothing about what is in them."""
 
 
+LARGE = 1e6
+"""From here on numbers are written with an exponent: the perplexity of a diverged run has up to 305 digits."""
+
+
 def right_to_left(text: str) -> bool:
     """Whether a text has a letter of a right-to-left script."""
     return any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
@@ -60,8 +64,19 @@ def signed(value: float, *, decimals: int = 1) -> str:
 def _written(value: float, sign: str, decimals: int) -> str:
     if value != value:
         return "–"
+    if abs(value) >= LARGE:
+        return f"{value:{sign}.2g}".replace("-", MINUS)
     value = round(value, decimals) or 0.0  # no negative zero
     return f"{value:{sign}.{decimals}f}".replace("-", MINUS)
+
+
+def with_commas(value: float, *, decimals: int) -> str:
+    """Format a positive number, such as a perplexity, with a comma after each thousand.
+
+    >>> with_commas(12345.678, decimals=1), with_commas(1.014e304, decimals=1)
+    ('12,345.7', '1e+304')
+    """
+    return f"{value:,.{decimals}f}" if value < LARGE else plain(value)
 
 
 def one_line(text: str) -> str:

@@ -45,6 +45,20 @@ class Strict(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    def __init__(self, /, **settings: Any) -> None:
+        """Make settings in Python.
+
+        Raises:
+            RequestError: naming every invalid setting.
+        """
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            reasons = "; ".join(map(str, problems_of(error, type(self))))
+            raise RequestError(f"invalid settings of {type(self).__name__}: {reasons}") from None
+
+    __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]  # not used by model_validate
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -197,6 +211,10 @@ def replace_settings(current: Settings, settings: Mapping[str, Any], *, what: st
     Raises:
         RequestError: for an unknown setting; with every invalid value.
     """
+    if not isinstance(settings, Mapping):
+        raise RequestError(
+            f"the settings of {what} cannot be a {type(settings).__name__}", hint='write {"name": value, …}'
+        )
     model = type(current)
     replaced: dict[str, Any] = current.model_dump()
     for setting, value in settings.items():

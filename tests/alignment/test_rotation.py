@@ -98,3 +98,10 @@ def test_no_other_rotation_is_nearer():
 def test_what_no_rotation_can_be_learnt_from(a, b, reason):
     with pytest.raises(RequestError, match=reason):
         fit_rotation(a, b)
+
+
+@pytest.mark.parametrize("rounds", [-1, 1.5, "2"])
+def test_what_is_no_number_of_rounds_is_refused(rounds):
+    """-1 would be 0 under another name."""
+    with pytest.raises(RequestError, match=f"rounds={rounds!r} is not an integer of at least 0"):
+        fit_rotation(TURN, TURN, rounds=rounds)

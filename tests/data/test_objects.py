@@ -107,7 +107,7 @@ def test_a_language_for_what_has_none(treebanks):
         (7, "a int is not a corpus"),
         ([], "contains no sentences"),
         ([["Le", 7]], "item 1 is a list, not a text or words"),
-        ([[]], "item 1 is a list, not a text or words"),
+        (["a", []], "item 2 is empty"),
         ({"text": ["a"], "label": ["x", "y"]}, "columns differ in length: text 1, label 2"),
         ({"text": ["a", None], "label": ["x", "y"]}, "data:2: empty text"),
         (pd.DataFrame({"text": ["a", "b"], "label": ["x", float("nan")]}), "data:2: empty label"),

@@ -5,7 +5,6 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from crosslens.corpora.catalogue import list_corpora, load_corpus, match_corpora
 from crosslens.corpora.parallel import load_parallel
@@ -267,7 +266,7 @@ def test_laboratories_are_corpora_by_name():
     ],
 )
 def test_laboratories_that_cannot_be(settings, message):
-    with pytest.raises(ValidationError, match=message):
+    with pytest.raises(RequestError, match=message):
         lab(**settings)
 
 

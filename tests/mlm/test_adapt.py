@@ -40,9 +40,9 @@ def test_it_goes_on_from_the_checkpoint(masked_bert, tmp_path):
 
 
 def test_the_same_request_gives_the_same_bits(masked_bert, tmp_path):
-    for name in ("a", "b"):
-        adapt(masked_bert, {"fr": text()}, tmp_path / name, settings=SMALL, device="cpu")
-    assert load_encoder(tmp_path / "a").digest == load_encoder(tmp_path / "b").digest
+    for name, lines in (("a", text()), ("b", text()), ("list", SENTENCES["fr"] * 20)):
+        adapt(masked_bert, {"fr": lines}, tmp_path / name, settings=SMALL, device="cpu")
+    assert len({load_encoder(tmp_path / name).digest for name in ("a", "b", "list")}) == 1
 
 
 def test_settings_that_differ_from_the_defaults_can_be_a_mapping(masked_bert, tmp_path):
@@ -143,10 +143,10 @@ def test_the_best_pass_is_kept(masked_bert, tmp_path):
 
 def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
     out = tmp_path / "out"
-    for texts in ("raw.txt", {}):
-        with pytest.raises(RequestError, match="raw text is given by language"):
+    for texts, message in (("a.txt", "is given by language"), ({}, "is given by language"), ({"fr": 3}, "no.* corpus")):
+        with pytest.raises(RequestError, match=message):
             adapt(masked_bert, texts, out)
-    with pytest.raises(RequestError, match="save_every=0 is not a number of steps"):
+    with pytest.raises(RequestError, match="save_every=0 is not an integer of at least 1"):
         adapt(tmp_path / "not loaded", {"fr": text()}, out, save_every=0)
     with pytest.raises(DataError, match="no letter of any known script"):
         adapt(tmp_path / "not loaded", {"und": Corpus((Text(("12 34",)), Text(("\ue000",))), "odd")}, out)

@@ -127,8 +127,11 @@ def test_text_that_cannot_be_used(texts, tmp_path):
             pretrain(SMALL.model_copy(update={"corpora": {"en": file}}), tmp_path / "out", base=tmp_path)
     with pytest.raises(RequestError, match=r"too few for one sequence .* --set shape\.positions=NUMBER"):
         pretrain(SMALL.model_copy(update={"corpora": {"en": "short.txt"}}), tmp_path / "out", base=tmp_path)
-    with pytest.raises(RequestError, match="save_every=0 is not a number of steps"):
+    with pytest.raises(RequestError, match="save_every=0 is not an integer of at least 1"):
         pretrain(SMALL, tmp_path / "out", base=texts, save_every=0)
+    for settings in ("mini", {}):
+        with pytest.raises(RequestError, match=f"pretraining needs settings, not a {type(settings).__name__}"):
+            pretrain(settings, tmp_path / "out")
     assert not list(tmp_path.glob("out*"))  # nothing half-written
 
 

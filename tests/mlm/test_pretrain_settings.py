@@ -1,7 +1,6 @@
 """The settings of a pretraining, as files and overrides write them."""
 
 import pytest
-from pydantic import ValidationError
 
 from crosslens.errors import RequestError
 from crosslens.mlm.adapt_settings import Adaptation
@@ -61,7 +60,7 @@ def test_all_chosen_subwords_may_be_hidden(masked, replaced):
 
 @pytest.mark.parametrize(("masked", "replaced"), [(0.9, 0.11), (1.0, 0.01), (0.6, 0.6)])
 def test_no_more_than_all_chosen_subwords_can_be_hidden(masked, replaced):
-    with pytest.raises(ValidationError, match="add up to more than 1"):
+    with pytest.raises(RequestError, match="add up to more than 1"):
         Masking(masked=masked, replaced=replaced)
 
 
@@ -69,7 +68,7 @@ def test_a_dictionary_is_of_two_languages():
     corpora = {"en": "en.txt", "fr": "fr.txt"}
     settings = Pretraining(corpora=corpora, dictionaries={"fr-en": "fr-en.txt"})
     assert (settings.sides("fr-en"), settings.sides("fr-de"), settings.sides("en-en")) == (("fr", "en"), (), ())
-    with pytest.raises(ValidationError, match="'en-en' is not a pair of these languages"):
+    with pytest.raises(RequestError, match="'en-en' is not a pair of these languages"):
         Pretraining(corpora=corpora, dictionaries={"en-en": "en-en.txt"})
 
 
@@ -84,5 +83,5 @@ def test_a_single_layer_may_be_a_number():
     """As YAML reads it."""
     assert Pretraining(corpora={"en": "a", "fr": "b"}, separate=0).separate_layers == (0,)
     assert Adaptation(freeze=1) == Adaptation(freeze="1")
-    with pytest.raises(ValidationError, match="layer"):
+    with pytest.raises(RequestError, match="layer"):
         Adaptation(freeze="upper")

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
 
 from crosslens.digests import stream_seed
+from crosslens.errors import RequestError
+from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit, fit
+from made_corpora import texts
 
 
 def test_the_first_best_epoch_on_dev_is_kept():
@@ -125,5 +127,14 @@ def test_layers_learn_as_linear_classifiers_trained_one_by_one(epochs):
     "setting", [{"inputs": "scale"}, {"batch": 0}, {"epochs": 0}, {"learning_rate": -1.0}, {"floor": float("nan")}]
 )
 def test_what_no_classifier_can_be_trained_with_is_refused(setting):
-    with pytest.raises(ValidationError, match=next(iter(setting))):
+    with pytest.raises(RequestError, match=next(iter(setting))):
         Fit(**setting)
+
+
+def test_settings_may_be_a_mapping(encoder):
+    data = {"train": texts(4, seed=1), "test": texts(2, seed=2)}
+    for how in (Fit(epochs=2), {"epochs": 2}):
+        settings = probe(encoder, "langid", **data, how=how).results.records["settings"].to_pylist()
+        assert all("epochs=2" in each for each in settings)
+    with pytest.raises(RequestError, match=r"a probe has no setting 'epcohs'.*did you mean 'epochs'"):
+        probe(encoder, "langid", **data, how={"epcohs": 2})

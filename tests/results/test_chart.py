@@ -118,3 +118,11 @@ def test_a_similarity_below_0_stands_within_the_axes():
     records = [similarity("en-fr", layer, value, "cka_debiased") for layer, value in enumerate((0.3, -0.12))]
     numbers = [text for text in texts(similarity_chart(Results.of(records), measure="cka_debiased")) if "." in text]
     assert min(float(number.replace("−", "-")) for number in numbers) <= -0.1
+
+
+def test_scores_without_a_chart_are_refused_once():
+    """And not while another error is handled, which Python would print before."""
+    results = Results.of([replace(score("fr", 90.0), source=source) for source in ("en", "de")])
+    with pytest.raises(RequestError, match="cannot hold several sources") as caught:
+        results.plot()
+    assert caught.value.__context__ is None

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from crosslens.errors import RequestError
+from crosslens.results.record import Results
 from crosslens.similarity.correlate import correlate
 
 ORACLES = {"spearman": stats.spearmanr, "pearson": stats.pearsonr, "kendall": stats.kendalltau}
@@ -173,3 +174,18 @@ def test_the_interval_of_a_partial_correlation_is_controlled_in_every_resample()
         sides = [residual(side[places], z[places]) for side in (x, y)]
         coefficients.append(np.corrcoef(sides)[0, 1])
     assert (found.low, found.high) == pytest.approx(np.quantile(coefficients, [0.025, 0.975]), abs=0.08)
+
+
+@pytest.mark.parametrize("resamples", [0, -1, 10.0])
+def test_what_is_no_number_of_resamples_is_refused(resamples):
+    with pytest.raises(RequestError, match=f"resamples={resamples!r} is not an integer of at least 1"):
+        correlate({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 2}, resamples=resamples)
+
+
+def test_results_are_for_the_function_that_computes_the_values_by_language():
+    values = {"a": 1, "b": 2, "c": 3}
+    for sides in ((Results.of([]), values), (values, [1, 2, 3])):
+        with pytest.raises(RequestError, match=r"a value for each language, not a (Results|list) .*correlations"):
+            correlate(*sides)
+    with pytest.raises(RequestError, match="a value for each language, not a Results"):
+        correlate(values, values, control=Results.of([]))

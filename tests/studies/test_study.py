@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from crosslens.encoders.condition import Condition
@@ -149,6 +151,10 @@ def test_norwegian_is_a_language(tmp_path):
             LEAST + "conditions: [{layer: 1}]\n",
             "study.yaml:4: conditions.0.layer: unknown setting; did you mean 'layers'",
         ),
+        (
+            LEAST + "conditions: [{random_init: 1-2}]\n",
+            "study.yaml:4: conditions.0.random_init: unknown setting; did you mean 'layers'",
+        ),
         *(
             (LEAST + f"conditions:\n  - none\n  - {{{keys}}}\n", f"study.yaml:6: conditions.1.{setting}: invalid layer")
             for setting, keys in {
@@ -260,3 +266,12 @@ def test_dev_data_are_read_where_any_rule_of_selection_needs_them():
 
     assert reads(select=[{"rule": "best"}, {"rule": "last"}])
     assert not reads(select=[{"rule": "last"}, {"rule": "best", "oracle": "mean"}])
+
+
+def test_a_file_is_suggested_for_its_name_without_the_ending(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(LEAST)
+    with pytest.raises(RequestError, match=r"there is no study 'mine' \(did you mean mine\.yaml\?\)"):
+        read_study("mine")
+    with pytest.raises(RequestError, match=r"there is no study 'smok' \(a file ends in \.yaml; did you mean 'smoke'"):
+        read_study("smok")

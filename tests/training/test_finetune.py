@@ -199,7 +199,7 @@ def test_what_cannot_be_trained_is_refused(encoder, toy):
     bare = Corpus((Sentence(("a", "b")),), "bare", "en")
     with pytest.raises(DataError, match="bare has no UPOS tags"):
         finetune(encoder, "pos", train=bare, recipe=FAST)
-    with pytest.raises(RequestError, match="save_every=0 is not a number of steps"):
+    with pytest.raises(RequestError, match="save_every=0 is not an integer of at least 1"):
         finetune(encoder, "pos", train=toy(), recipe=FAST, save_every=0)
     with pytest.raises(DataError, match="has no words"):
         finetune(encoder, "pos", train=Corpus((), "nothing", "en"), recipe=FAST)

@@ -1,6 +1,7 @@
 """Uploading to the Hugging Face hub, against a stand-in for it."""
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import huggingface_hub
@@ -8,7 +9,7 @@ import pytest
 from huggingface_hub.errors import HFValidationError
 
 import crosslens as xl
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, WorkError
 
 
 class StandIn:
@@ -69,6 +70,16 @@ def test_a_refusal_is_one_sentence(hub, tagger):
         tagger.push_to_hub("a/b/c")
     assert "hf auth login" in caught.value.hint
     assert "more" not in str(caught.value)
+
+
+def test_a_hub_that_cannot_be_reached_is_named_in_one_sentence(tagger, monkeypatch):
+    """The real client: its errors are of another library in each version of huggingface_hub."""
+    for name in ("CROSSLENS_OFFLINE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub, "HfApi", partial(huggingface_hub.HfApi, endpoint="http://127.0.0.1:9"))
+    with pytest.raises(WorkError, match=r"user/pos cannot be uploaded: .*check the network connection"):
+        tagger.push_to_hub("user/pos", token="secret")
 
 
 def test_nothing_is_uploaded_offline_or_of_a_changed_model(hub, tagger, monkeypatch):

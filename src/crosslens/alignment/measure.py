@@ -17,7 +17,7 @@ from crosslens.corpora.dictionaries import require_languages
 from crosslens.corpora.parallel import load_parallel
 from crosslens.data.dictionary import Dictionary
 from crosslens.data.parallel import Parallel
-from crosslens.digests import digest
+from crosslens.digests import digest, require_seeds
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.layers import name_layer, pair_layers
 from crosslens.encoders.reinit import untrained_pair
@@ -87,6 +87,7 @@ def word_translation(
         require_languages(dictionary, source.language, target.language)
     chosen = choose_baselines(baselines, mapping=mapping)
     require_known(method, get_args(Method), "method")
+    baseline_seeds = require_seeds(baseline_seeds, "baseline_seeds")
     listener = listening(progress)
     described = _described(train, test, [digest([list(pair) for pair in each.pairs]) for each in (train, test)])
     records: list[Record] = []
@@ -221,6 +222,7 @@ def sentence_retrieval(
     paired = pair_layers(source, target, layers=layers)
     chosen = choose_baselines(baselines, mapping=mapping)
     require_known(method, get_args(Method), "method")
+    baseline_seeds = require_seeds(baseline_seeds, "baseline_seeds")
     listener = listening(progress)
     described = _described(
         train, test, [digest([each[language].digest for language in pair]) for each in (train, test)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, require_integer
 
 if TYPE_CHECKING:  # imports torch, which reports do not need
     from crosslens.encoders.encoder import Encoder
@@ -98,7 +98,8 @@ def fit_rotation(X: ArrayLike, Y: ArrayLike, *, rounds: int = ROUNDS) -> Rotatio
         The normalisation of both spaces, and the ``(width, width)`` orthogonal matrix.
 
     Raises:
-        RequestError: if the shapes differ, there are fewer than 2 rows, or values are not finite.
+        RequestError: if the shapes differ, there are fewer than 2 rows, values are not finite, or ``rounds``
+            is below 0.
 
     Examples:
         >>> import numpy as np
@@ -107,6 +108,7 @@ def fit_rotation(X: ArrayLike, Y: ArrayLike, *, rounds: int = ROUNDS) -> Rotatio
         >>> np.allclose(rotation.matrix @ rotation.matrix.T, np.eye(4))
         True
     """
+    rounds = require_integer(rounds, "rounds", least=0)
     x, y = np.asarray(X, np.float64), np.asarray(Y, np.float64)
     if x.shape != y.shape or x.ndim != 2:
         raise RequestError(f"a rotation needs two matrices of the same shape, not {x.shape} and {y.shape}")

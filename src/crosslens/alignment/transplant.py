@@ -25,6 +25,7 @@ from crosslens.data.formats.text import cut_words
 from crosslens.data.links import Links, align_words, one_to_one, read_links
 from crosslens.data.parallel import Parallel
 from crosslens.data.sentence import Text
+from crosslens.digests import require_seed, require_seeds
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.one_layer import OnOneLayer
@@ -211,6 +212,7 @@ def transfer_by_layer(
     for encoder in filter(None, (source, against)):
         require_encoder(encoder)
     require_pair(pair)
+    seed, baseline_seeds = require_seed(seed), require_seeds(baseline_seeds, "baseline_seeds")
     if against is not None and parallel is None:
         raise RequestError("a rotation is learnt from parallel sentences", hint="give parallel, such as ud/pud")
     form = find_task(task).format

@@ -17,6 +17,7 @@ from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.formats.lines import normal
 from crosslens.data.formats.text import cut_words, is_word
 from crosslens.data.subwords import split_words
+from crosslens.digests import require_seeds
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import read_windows
 from crosslens.encoders.load import load_encoder
@@ -158,7 +159,7 @@ def untrained_vectors(
         >>> seed
         3
     """
-    for seed in seeds:
+    for seed in require_seeds(seeds, "seeds"):
         encoders = untrained_pair(source, target, seed=seed)
         first, second = (
             load_vectors(encoder, language=language, text=texts.get(language))

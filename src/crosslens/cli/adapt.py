@@ -12,6 +12,7 @@ from crosslens.cli._options import (
     setting_option,
 )
 from crosslens.errors import RequestError
+from crosslens.formatting import with_commas
 
 
 @click.command("adapt", cls=EncoderCommand)
@@ -65,8 +66,11 @@ def command(
             encoder, corpora, out, settings=adaptation, data=data, save_every=save_every, device=device, progress=bar
         )
     for tag in corpora:
+        before, after = (
+            with_commas(facts[f"{name} {tag}"], decimals=1) for name in ("perplexity before", "perplexity")
+        )
         say(
             f"{tag}: {facts[f'words {tag}']:,} words, {facts[f'unknown {tag}']:.1f} % of them unknown,"
             f" {facts[f'broken {tag}']:.1f} % split, {facts[f'fertility {tag}']:.2f} subwords per word; perplexity"
-            f" {facts[f'perplexity before {tag}']:,.1f} before, {facts[f'perplexity {tag}']:,.1f} after"
+            f" {before} before, {after} after"
         )

@@ -57,8 +57,10 @@ def _item(item: Any, number: int, *, pairs: bool) -> Item:
         return replace(item, segments=tuple(map(normal, item.segments)))
     if isinstance(item, str):
         return Text((normal(item).strip(),), id=str(number))
-    parts = tuple(item) if isinstance(item, Iterable) and not isinstance(item, Mapping) else ()
-    if not parts or not all(isinstance(part, str) for part in parts):
+    parts = tuple(item) if isinstance(item, Iterable) and not isinstance(item, Mapping) else None
+    if parts == ():
+        raise DataError(f"item {number} is empty", hint="leave it out")
+    if parts is None or not all(isinstance(part, str) for part in parts):
         raise DataError(
             f"item {number} is a {type(item).__name__}, not a text or words",
             hint="give strings, lists of words such as [['Le', 'chat']], or a table, such as pandas.DataFrame(rows)",

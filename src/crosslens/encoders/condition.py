@@ -50,6 +50,8 @@ class Condition(Strict):
         """Create a condition from the keys of a file: ``Condition(layers="1-2", components="attention")``."""
         super().__init__(**keys)
 
+    __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]  # as that of `Strict`
+
     @model_validator(mode="before")
     @classmethod
     def _parse(cls, value: Any) -> Any:
@@ -69,7 +71,7 @@ class Condition(Strict):
         for key, setting in value.items():
             if key != "recipe":
                 if key not in by_key:
-                    raise InvalidSettings([unknown_setting(str(key), known=[*by_key, "recipe"])])
+                    raise InvalidSettings([_unknown(str(key), known=[*by_key, "recipe"])])
                 settings.setdefault(by_key[key].kind, {})[key] = setting
         interventions = [kind.from_plain(settings[name]) for name, kind in INTERVENTIONS.items() if name in settings]
         return {"interventions": list(filter(None, interventions)), "recipe": value.get("recipe")}
@@ -338,3 +340,13 @@ def is_condition(text: str) -> bool:
     except (ValueError, RequestError, RecursionError):
         return False
     return True
+
+
+def _unknown(key: str, *, known: Sequence[str]) -> Problem:
+    """The problem of an unknown key, which may be the name of the command line's option, such as ``random_init``."""
+    flag = f"--{key.replace('_', '-')}"
+    for kind in INTERVENTIONS.values():
+        for meant, option in kind.options.items():
+            if option.flag == flag:
+                return Problem((key,), f"unknown setting; did you mean {meant!r}?")
+    return unknown_setting(key, known=known)

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import torch
 from torch import nn
 
-from crosslens.digests import stream_seed
+from crosslens.digests import require_seed, stream_seed
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.reinit import Components, Init, Reinit
@@ -55,6 +55,7 @@ def random_init(
     Raises:
         EncoderError: for layers that are invalid or do not exist, an unknown component or ``init``, or a
             selection without tensors.
+        RequestError: for an invalid seed.
 
     Examples:
         >>> ablated = xl.random_init(encoder, "1-2", seed=1)
@@ -62,6 +63,7 @@ def random_init(
         ('1-2', 32)
     """
     require_encoder(encoder)
+    seed = require_seed(seed)
     for value, choices, setting in ((components, Components, "component"), (init, Init, "init")):
         if value not in get_args(choices):
             raise EncoderError(f"unknown {setting} {value!r}", hint=suggest(value, get_args(choices)))

@@ -17,7 +17,7 @@ import torch
 
 from crosslens import __version__
 from crosslens.checksums import write_checksums
-from crosslens.corpora.catalogue import load_text
+from crosslens.corpora.catalogue import CorpusLike, load_corpus, load_text
 from crosslens.data.corpus import Corpus
 from crosslens.data.scripts import main_script
 from crosslens.digests import digest, order_of, stream_seed
@@ -27,7 +27,7 @@ from crosslens.encoders.freeze import freeze
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.load import load_encoder, load_masked_lm, quiet, save_tokenizers
-from crosslens.errors import DataError, EncoderError, RequestError
+from crosslens.errors import DataError, EncoderError, RequestError, require_integer
 from crosslens.files import new_folder, refuse_existing
 from crosslens.formatting import counted
 from crosslens.mlm.adapt_settings import Adaptation
@@ -44,13 +44,13 @@ from crosslens.mlm.streams import Masker, cut_stream
 from crosslens.progress import Listener, listening
 from crosslens.settings import replace_settings
 from crosslens.training import versions
-from crosslens.training.loop import Loop, Optimiser, parameter_groups, require_interval
+from crosslens.training.loop import Loop, Optimiser, parameter_groups
 
 
 @torch.inference_mode(mode=False)  # also where the caller switched gradients off
 def adapt(
     encoder: str | Path,
-    texts: Mapping[str, str | Corpus],
+    texts: Mapping[str, CorpusLike],
     folder: str | Path,
     *,
     settings: Adaptation | Mapping[str, Any] | None = None,
@@ -67,7 +67,8 @@ def adapt(
 
     Args:
         encoder: Hub name or folder.
-        texts: language -> raw text or its name. Blocks of all languages are shuffled together.
+        texts: language -> a name or file of raw text, or lines of text, as in ``{"wo": ["Ñu ngi dem.", …]}``.
+            Blocks of all languages are shuffled together.
         folder: new output folder.
         settings: training settings, or a mapping of those that differ from the defaults; None: the defaults.
         data: folder searched first for named text.
@@ -92,15 +93,12 @@ def adapt(
     """
     if not isinstance(texts, Mapping) or not texts:
         raise RequestError("raw text is given by language", hint='texts={"wo": "wolof.txt"}')
-    require_interval(save_every)
+    save_every = require_integer(save_every, "save_every", least=1)
     folder = refuse_existing(folder)
     if not isinstance(settings, Adaptation):
         settings = replace_settings(Adaptation(), settings or {}, what="an adaptation")
     device = find_device(device)
-    corpora = {
-        language: text if isinstance(text, Corpus) else load_text(text, language=language, data=data)
-        for language, text in texts.items()
-    }
+    corpora = {language: _lines(text, language, data) for language, text in texts.items()}
     for corpus in corpora.values():
         _split(readable(corpus), settings)  # refuses text that is too short, before the encoder is loaded
     loaded = load_encoder(encoder, device="cpu")
@@ -199,6 +197,13 @@ def adapt(
             (made / "adaptation.json").write_text(text + "\n", "utf-8")
             write_checksums(made)
     return facts
+
+
+def _lines(text: CorpusLike, language: str, data: str | Path | None) -> Corpus:
+    """Read raw text, or take lines of text."""
+    if isinstance(text, str | Path):
+        return load_text(text, language=language, data=data)
+    return text if isinstance(text, Corpus) else load_corpus(text, language=language)
 
 
 def readable(corpus: Corpus) -> Corpus:

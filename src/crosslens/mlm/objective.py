@@ -22,6 +22,7 @@ from crosslens.encoders.models.language_specific import RoutedBertForMaskedLM
 from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError
 from crosslens.files import locked, new_folder, write_text
+from crosslens.formatting import with_commas
 from crosslens.mlm.pretrain_settings import Validation
 from crosslens.progress import Listener, held_interrupts, listening
 from crosslens.training.distributed import processes
@@ -126,8 +127,12 @@ def describe_perplexities(values: Perplexities) -> str:
 
     >>> describe_perplexities({"en": 12.3, "fr": 20.11})
     'perplexity en 12.30, fr 20.11'
+    >>> describe_perplexities({"en": 1e300})
+    'perplexity en 1e+300'
     """
-    return "perplexity " + ", ".join(f"{language} {value:,.2f}" for language, value in values.items())
+    return "perplexity " + ", ".join(
+        f"{language} {with_commas(value, decimals=2)}" for language, value in values.items()
+    )
 
 
 @dataclass

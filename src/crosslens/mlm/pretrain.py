@@ -34,7 +34,7 @@ from crosslens.encoders.encoder import find_device
 from crosslens.encoders.interventions.checkpoints import CHECKPOINTS
 from crosslens.encoders.load import quiet, save_tokenizers
 from crosslens.encoders.models.language_specific import RoutedBertConfig, RoutedBertForMaskedLM
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, require_integer
 from crosslens.files import new_folder, refuse_existing
 from crosslens.initial_weights import initial_weights
 from crosslens.mlm.code_switching import switch_words
@@ -45,7 +45,7 @@ from crosslens.mlm.vocabulary import SPECIALS, VOCABULARIES, make_vocabularies
 from crosslens.progress import Listener, listening
 from crosslens.training import versions
 from crosslens.training.distributed import processes
-from crosslens.training.loop import Loop, Optimiser, parameter_groups, require_interval
+from crosslens.training.loop import Loop, Optimiser, parameter_groups
 
 
 @torch.inference_mode(mode=False)  # also where the caller switched gradients off
@@ -91,7 +91,12 @@ def pretrain(
             word with the text, or ``save_every`` is below 1.
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
-    require_interval(save_every)
+    if not isinstance(settings, Pretraining):
+        raise RequestError(
+            f"pretraining needs settings, not a {type(settings).__name__}",
+            hint='xl.Pretraining(corpora={"en": "en.txt"}) makes them',
+        )
+    save_every = require_integer(save_every, "save_every", least=1)
     folder = refuse_existing(folder)
     device = find_device(device)
     corpora = {

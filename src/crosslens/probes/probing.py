@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from crosslens import __version__
 from crosslens.corpora.catalogue import CorpusLike, load_corpus
 from crosslens.data.corpus import Corpus
-from crosslens.digests import stream_seed
+from crosslens.digests import require_seed, stream_seed
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.options import LastLayer
 from crosslens.encoders.represent import represent, represent_words
@@ -19,6 +20,7 @@ from crosslens.probes.splits import Split, disjoint, find_classes, hold_out, sca
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores import Score
+from crosslens.settings import replace_settings
 
 _ITEMS = {"text": "texts", "word": "sentences"}
 """Labelled unit -> the items that splits must not share."""
@@ -63,7 +65,7 @@ def probe(
     train: CorpusLike,
     test: CorpusLike,
     dev: CorpusLike | None = None,
-    how: Fit | None = None,
+    how: Fit | Mapping[str, Any] | None = None,
     last_layer: LastLayer = "raw",
     seed: int = 1,
     progress: Listener = None,
@@ -83,8 +85,8 @@ def probe(
         train: labelled texts, or sentences of labelled words: a name, or anything else that `load_corpus` takes.
         test: test data; labels of texts must occur in ``train``.
         dev: data for the learning-rate schedule and epoch selection; None: a tenth of ``train``, in whole sentences.
-        how: training settings; None: the defaults, after Wu & Dredze (2019). The records' settings name those that
-            differ, and ``inputs``.
+        how: training settings, or a mapping of those that differ from the defaults, as in ``{"epochs": 50}``; None:
+            the defaults, after Wu & Dredze (2019). The records' settings name those that differ, and ``inputs``.
         last_layer: states of the last layer: ``raw``, or ``normalised`` as task heads read them; then the records'
             settings name it.
         seed: random seed for the held-out data, data order and shuffling.
@@ -105,8 +107,9 @@ def probe(
         (('ADJ', 'ADP', 'ADV'), 5)
     """
     require_encoder(encoder)
+    seed = require_seed(seed)
     asked = find_probe(asked) if isinstance(asked, str) else asked
-    how = how or Fit()
+    how = how if isinstance(how, Fit) else replace_settings(Fit(), how or {}, what="a probe")
     listener = listening(progress)
     named = {"train": train, "test": test, "dev": dev}
     corpora = {split: load_corpus(corpus, split=split) for split, corpus in named.items() if corpus is not None}

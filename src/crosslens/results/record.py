@@ -416,9 +416,9 @@ class Results:
             return overlay_chart(profiles_by_kind(scores, source=source))
         try:
             profiles = profiles_by_variant(scores, source=source)
-        except RequestError:
-            return score_chart(self.sorted(sort))
-        return profile_chart(profiles)
+        except RequestError:  # no layer profile
+            profiles = None
+        return profile_chart(profiles) if profiles is not None else score_chart(self.sorted(sort))
 
     def __repr__(self) -> str:
         """Show the tables as text."""

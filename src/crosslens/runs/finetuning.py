@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from crosslens.alignment.vectors import read_vectors
 from crosslens.corpora.catalogue import name_split
+from crosslens.digests import require_seed
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import find_device
 from crosslens.encoders.interventions.start import Start
@@ -154,12 +155,11 @@ def finetune_and_evaluate(
         EncoderError: when the encoder cannot be loaded or lacks the layers.
         TrainingError: when the loss is not finite, or memory runs out.
     """
-    if not 0 <= seed < 2**63:
-        raise RequestError(f"seed {seed} is not between 0 and 2^63 - 1")
+    seed = require_seed(seed)
     require_known(keep, ("results", "model"), "choice of what to keep")
-    for folder, name in ((out, "--out"), (predictions, "--predictions")):
+    for folder in (out, predictions):
         if folder is not None:
-            refuse_existing(folder, what=name)
+            refuse_existing(folder)
     refuse_inside(predictions, out, what="--predictions")
     fresh = str(encoder) == BILSTM and not Path(encoder).exists()
     precision = condition.get("precision") if isinstance(condition, Mapping) else None

@@ -16,7 +16,7 @@ from crosslens.corpora.parallel import ParallelLike, list_languages, load_parall
 from crosslens.data.formats.text import count_words
 from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.data.parallel import Parallel
-from crosslens.digests import digest
+from crosslens.digests import digest, require_seed
 from crosslens.encoders.coverage import fertility
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.layers import LayerPairs, name_layer, pair_layers
@@ -111,6 +111,7 @@ def compare(
     require_encoder(encoder)
     require_known(last_layer, get_args(LastLayer), "kind of last layer")
     require_known(interval, ("none", "jackknife"), "interval")
+    seed = require_seed(seed)
     pairs = [pairs] if isinstance(pairs, str) else list(pairs)
     baselines = [baselines] if isinstance(baselines, str) else list(baselines)
     chosen = choose_measures(measures, baselines)

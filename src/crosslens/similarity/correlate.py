@@ -7,8 +7,8 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import stats
 
-from crosslens.digests import stream_seed
-from crosslens.errors import RequestError, require_known
+from crosslens.digests import require_seed, stream_seed
+from crosslens.errors import RequestError, require_integer, require_known
 
 Coefficient = Literal["spearman", "pearson", "kendall"]
 
@@ -78,8 +78,9 @@ def correlate(
         Coefficient, interval, p-value and languages.
 
     Raises:
-        RequestError: for an unknown coefficient; for fewer than 3 languages, plus one for each controlled quantity; for
-            partial correlation with Kendall's coefficient, which residuals do not define.
+        RequestError: for an unknown coefficient, values that are not by language, an invalid seed or number of
+            resamples; for fewer than 3 languages, plus one for each controlled quantity; for partial correlation with
+            Kendall's coefficient, which residuals do not define.
 
     Examples:
         >>> gap = {"fr": 2.0, "de": 5.0, "ru": 11.0, "fi": 12.0, "ar": 20.0, "hi": 24.0}
@@ -88,7 +89,14 @@ def correlate(
         -0.94
     """
     require_known(coefficient, get_args(Coefficient), "coefficient")
-    control = control or {}
+    seed, resamples = require_seed(seed), require_integer(resamples, "resamples", least=1)
+    control = {} if control is None else control
+    for side in (gap, similarity, control):
+        if not hasattr(side, "items"):
+            raise RequestError(
+                f"a correlation needs a value for each language, not a {type(side).__name__}",
+                hint="`crosslens.correlations` computes gaps and similarities from results",
+            )
     if control and coefficient == "kendall":
         raise RequestError(
             "partial correlation is not supported for Kendall's coefficient", hint="use spearman or pearson"

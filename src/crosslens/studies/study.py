@@ -489,8 +489,9 @@ def read_study(name_or_path: str | Path, *, overrides: Mapping[str, Any] | None 
     if path.suffix not in (".yaml", ".yml"):
         shipped = library()
         if str(name_or_path) not in shipped:
-            known = suggest(str(name_or_path), shipped)
-            raise RequestError(f"there is no study {str(name_or_path)!r}", hint=f"a file ends in .yaml; {known}")
+            beside = next((f for ending in (".yaml", ".yml") if (f := Path(f"{path}{ending}")).is_file()), None)
+            hint = f"did you mean {beside}?" if beside else f"a file ends in .yaml; {suggest(str(path), shipped)}"
+            raise RequestError(f"there is no study {str(name_or_path)!r}", hint=hint)
         path = shipped[str(name_or_path)]
     return read_settings(path, Study, overrides=overrides)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-import httpx
 import huggingface_hub
 import safetensors
 import safetensors.torch
@@ -30,7 +29,7 @@ from crosslens.encoders.load import DESCRIPTION, load_encoder, quiet, save_token
 from crosslens.encoders.models.held_weights import without_int8
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
 from crosslens.environment import offline
-from crosslens.errors import EncoderError, RequestError, suggest_beside
+from crosslens.errors import EncoderError, RequestError, WorkError, suggest_beside
 from crosslens.files import is_refusal, new_folder
 from crosslens.tasks import Task, find_task
 from crosslens.tasks.heads.linear import LinearHead
@@ -42,6 +41,9 @@ from crosslens.training.recipe import Recipe
 HEAD = "head.safetensors"
 READOUT = "features.safetensors"
 FORMAT = 2
+
+_CONNECTION: tuple[type[Exception], ...] = HfHubHTTPError.__bases__  # pyright: ignore[reportAssignmentType]
+"""OSError and the base of all errors of the hub's HTTP client, which differs between versions of huggingface_hub."""
 
 _DAMAGE = (KeyError, TypeError, ValueError, OSError, RuntimeError, ValidationError, safetensors.SafetensorError)
 """Errors from reading a damaged folder."""
@@ -114,11 +116,17 @@ def push_model(
                 folder_path=str(Path(folder) / "model"),
                 commit_message=f"Model fine-tuned with crosslens {__version__}",
             )
-        except (HfHubHTTPError, HFValidationError, LocalTokenNotFoundError, httpx.HTTPError, OSError) as error:
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        except (HfHubHTTPError, HFValidationError, LocalTokenNotFoundError) as error:
             hint = "`hf auth login` stores a token; the name is USER/MODEL"
-            raise RequestError(f"the hub refused {repository}: {reason}", hint=hint) from None
+            raise RequestError(f"the hub refused {repository}: {_first_line(error)}", hint=hint) from None
+        except _CONNECTION as error:
+            reason = f"{repository} cannot be uploaded: {_first_line(error)}"
+            raise WorkError(reason, hint="check the network connection") from None
     return str(created)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def is_model(folder: str | Path) -> bool:

@@ -12,21 +12,20 @@ import torch
 from crosslens.corpora.catalogue import CorpusLike, load_corpus, name_split
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence
-from crosslens.digests import digest, stream_seed
+from crosslens.digests import digest, require_seed, stream_seed
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.matmul import slowness
 from crosslens.encoders.models.adapters import begin_update, copy_to_train, end_update
 from crosslens.encoders.models.language_specific import language_parts
 from crosslens.encoders.models.quantize import refuse_trained
-from crosslens.errors import DataError, RequestError
+from crosslens.errors import DataError, RequestError, require_integer
 from crosslens.initial_weights import initial_weights
 from crosslens.progress import Listener, listening
 from crosslens.tasks import Task, find_task
 from crosslens.training.distributed import processes
 from crosslens.training.epochs import DevData, Epochs
 from crosslens.training.identity import run_id, training_identity
-from crosslens.training.loop import require_interval
 from crosslens.training.memory.estimate import memory_warning
 from crosslens.training.model import TaskModel, model_digest
 from crosslens.training.predict import read_for
@@ -85,7 +84,8 @@ def finetune(
 
     Raises:
         RequestError: for an unknown task or recipe; a recipe that needs missing dev data, or selects by an unknown
-            score; the encoder of a fine-tuned model; the state of a different training run; ``save_every`` below 1.
+            score; the encoder of a fine-tuned model; the state of a different training run; an invalid seed, or
+            ``save_every`` below 1.
         DataError: for a corpus without words or without the task's annotation.
         TrainingError: when the loss is not finite, or memory runs out.
 
@@ -104,7 +104,7 @@ def finetune(
         ('bad', 'good')
     """
     encoder = _require_trainable(encoder)
-    require_interval(save_every)
+    seed, save_every = require_seed(seed), require_integer(save_every, "save_every", least=1)
     task, recipe = _settings(task, recipe)
     whole, dev = _corpora(train, dev, task=task, recipe=recipe)
     train = whole.limited(recipe.limit)

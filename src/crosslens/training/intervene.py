@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from operator import index
 from pathlib import Path
 from typing import Any
 
 from crosslens.corpora.catalogue import CorpusLike, load_corpus
+from crosslens.digests import require_seed
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.interventions import Intervention
@@ -84,7 +84,7 @@ def intervene(
         parse_intervention(given) if isinstance(given, str) else Condition.read(given) for given in interventions
     ]
     loaded = as_model(model)
-    drawn = loaded.seed if seed is None else index(seed)
+    drawn = loaded.seed if seed is None else require_seed(seed)
     return intervened(loaded, conditions, Sources(data), seed=drawn, pretrained=pretrained, reference=reference)
 
 

@@ -68,16 +68,6 @@ class Optimiser:
         return (self.steps - step) / (self.steps - peak)
 
 
-def require_interval(save_every: int) -> None:
-    """Check the number of steps between saved states.
-
-    Raises:
-        RequestError: if it is below 1.
-    """
-    if save_every < 1:
-        raise RequestError(f"save_every={save_every} is not a number of steps", hint="give 1 or more")
-
-
 def parameter_groups(module: nn.Module, *, learning_rate: float, weight_decay: float) -> list[dict[str, Any]]:
     """Split the trainable parameters of a module into two groups, with and without weight decay.
 

@@ -79,6 +79,7 @@ class TaskModel:
 
         Raises:
             RequestError: offline; when the hub refuses; for a model with interventions on states.
+            WorkError: when the hub cannot be reached.
         """
         from crosslens.training.checkpoint import push_model
 

@@ -25,7 +25,7 @@ from crosslens.data.formats.lines import normal
 from crosslens.data.formats.text import cut_words
 from crosslens.data.sentence import Sentence
 from crosslens.data.subwords import LONGEST_WORD
-from crosslens.digests import canonical_json, digest, digest_chunks, stream_seed
+from crosslens.digests import canonical_json, digest, digest_chunks, require_seed, stream_seed
 from crosslens.encoders.encoder import Encoder, find_device
 from crosslens.encoders.families import find_family
 from crosslens.encoders.gpu.lstm import store_together
@@ -334,6 +334,7 @@ def fresh_bilstm(
         >>> bilstm.family.name, bilstm.depth
         ('bilstm', 3)
     """
+    seed = require_seed(seed)
     if unknown := sorted(sizes.keys() - SIZES):
         raise RequestError(f"a BiLSTM has no setting {unknown[0]!r}", hint=suggest(unknown[0], SIZES))
     sentences = cut_words(train).sentences

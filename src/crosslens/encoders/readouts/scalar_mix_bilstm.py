@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from crosslens.digests import stream_seed
+from crosslens.digests import require_seed, stream_seed
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.freeze import frozen_whole
@@ -58,7 +58,7 @@ def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> En
         A copy whose parameters are frozen, with an untrained scalar mix and BiLSTM as readout.
 
     Raises:
-        RequestError: for a size below 1.
+        RequestError: for an invalid seed, or a size below 1.
         EncoderError: for an encoder that has a readout.
 
     Examples:
@@ -67,6 +67,7 @@ def as_features(encoder: Encoder, *, seed: int, hidden: int | None = None) -> En
         ('reference features hidden=16', 32)
     """
     require_encoder(encoder)
+    seed = require_seed(seed)
     (intervention,) = Condition.read({"use": "features", "hidden": hidden}).interventions
     with initial_weights(stream_seed(seed, "features")):
         readout = ScalarMixBiLSTM(encoder.depth + 1, encoder.width, hidden or encoder.width).to(encoder.device)

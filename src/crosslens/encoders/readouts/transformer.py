@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from crosslens.digests import digest, stream_seed
+from crosslens.digests import digest, require_seed, stream_seed
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.freeze import frozen_whole
@@ -65,7 +65,7 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
 
     Raises:
         EncoderError: for a layer that does not exist, or an encoder that has a readout.
-        RequestError: for several layers, or a height below 1.
+        RequestError: for an invalid seed, several layers, or a height below 1.
 
     Examples:
         >>> on_layer_2 = xl.as_tower(encoder, 2, seed=1, height=1)
@@ -73,6 +73,7 @@ def as_tower(encoder: Encoder, layer: int, *, seed: int, height: int = 4) -> Enc
         ('reference tower on 2 height=1', (2,))
     """
     require_encoder(encoder)
+    seed = require_seed(seed)
     (intervention,) = Condition.read({"tower": layer, "height": height}).interventions
     (layer,) = parse_layers(layer, encoder.depth)
     config = encoder.model.config
