@@ -18,7 +18,6 @@ from crosslens.similarity.transfer_gap import Correlated, correlations
 from crosslens.tasks import titles
 from crosslens.unseen.typology import language_name
 
-
 INTERVAL = "; ± is half the width of the 95 % confidence interval over seeds"
 """What follows a number of seeds in a sentence whose numbers have intervals."""
 
