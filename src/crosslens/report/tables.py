@@ -29,7 +29,7 @@ from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, published_caption, published_rows
 from crosslens.results.cells import Column, Key, groups_of
 from crosslens.results.order import Order
-from crosslens.results.pivot import score_cells
+from crosslens.results.pivot import mean_over, score_cells
 from crosslens.results.record import Results, concatenated, remembered
 from crosslens.tasks import TASKS, main_metric
 
@@ -241,8 +241,7 @@ def _has_domains(block: Comparison) -> bool:
 
 def _mean_of_others(block: Comparison) -> Iterator[_Line]:
     if block.cross:
-        over = block.over(block.cross) if len(block.cross) > 1 else "1 language"
-        yield _Line(f"{block.source} – {OTHERS}, mean of {over}", block.cross, is_mean=True)
+        yield _Line(f"{block.source} – {OTHERS}, mean of {mean_over(block.cross)}", block.cross, is_mean=True)
 
 
 def _caption(about: str, blocks: Sequence[Comparison]) -> str:

@@ -101,7 +101,7 @@ def mean_over(keys: Sequence[Key]) -> str:
     for kind, there in (("languages", targets), ("corpora", corpora), ("encoders", partners)):
         if len(there) == len(keys) > 1:
             return f"{len(keys)} {kind}"
-    return f"{len(keys)} scores" if len(keys) > 1 else "1 language"
+    return "1 language" if len(keys) == 1 else f"{len(keys)} scores"
 
 
 def mean_name(targets: Sequence[str | None], split: str | None, *, source: str | None = None) -> str:

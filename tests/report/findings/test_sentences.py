@@ -44,6 +44,13 @@ def test_a_language_with_itself_is_not_a_pair_of_translations():
     assert findings(same) == []
 
 
+def test_the_pretrained_and_the_untrained_encoders_of_a_comparison_of_two_are_several():
+    records = [replace(each, settings="against=f") for each in translations((0.9, 0.5), (0.8, 0.1))]
+    (text,) = findings(Results.of(records))
+    assert text.startswith("In the pretrained encoders, the CKA of translations is 0.90")
+    assert "in the untrained encoders it is 0.80 and 0.10. They differ most in layer 1 (0.50 against 0.10)." in text
+
+
 @pytest.mark.parametrize(("larger", "heads"), [(900, ["ud/pud n=100: ", "ud/pud n=900: "]), (100, ["ud/pud ("] * 4)])
 def test_versions_of_a_parallel_corpus_have_paragraphs_of_their_own(larger, heads):
     """A corpus that was cut elsewhere, or changed: with as many sentences, no mean over pairs is known."""

@@ -14,6 +14,7 @@ from crosslens.results.cells import EMPTY, Cell, cells, condition_of, encoders_a
 from crosslens.results.chart import sentences_apart
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results, concatenated
+from crosslens.results.record_settings import settings_of
 from crosslens.similarity.transfer_gap import Correlated, correlations
 from crosslens.tasks import titles
 from crosslens.unseen.typology import language_name
@@ -228,12 +229,14 @@ def _similarity_text(records: Results) -> str | None:
     widest = max(layers, key=lambda layer: abs(curves[0][layer] - curves[1][layer]))
     where = f"layer {widest}" if widest else "the embeddings"
     over = counted(len(pairs), "language pair", "language pairs")
+    two = any("against" in settings_of(text) for text in records.columns.coded("settings").values)
+    encoder, these = ("encoders", "They") if two else ("encoder", "The two encoders")
     trained, fresh, unrelated = ([plain(value, decimals=2) for value in curve] for curve in curves)
     return (
-        f"In the pretrained encoder, the CKA of translations is {trained[0]} in the embeddings and {trained[-1]} in the"
-        f" last layer (mean of {over}); in the untrained encoder it is {fresh[0]} and {fresh[-1]}. The two encoders"
+        f"In the pretrained {encoder}, the CKA of translations is {trained[0]} in the embeddings and {trained[-1]} in the"
+        f" last layer (mean of {over}); in the untrained {encoder} it is {fresh[0]} and {fresh[-1]}. {these}"
         f" differ most in {where} ({trained[widest]} against {fresh[widest]}). For unrelated sentences of"
-        f" matched length, the CKA of the pretrained encoder is {unrelated[0]} and {unrelated[-1]}."
+        f" matched length, the CKA of the pretrained {encoder} is {unrelated[0]} and {unrelated[-1]}."
     )
 
 
