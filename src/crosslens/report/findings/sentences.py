@@ -233,8 +233,8 @@ def _similarity_text(records: Results) -> str | None:
     encoder, these = ("encoders", "They") if two else ("encoder", "The two encoders")
     trained, fresh, unrelated = ([plain(value, decimals=2) for value in curve] for curve in curves)
     return (
-        f"In the pretrained {encoder}, the CKA of translations is {trained[0]} in the embeddings and {trained[-1]} in the"
-        f" last layer (mean of {over}); in the untrained {encoder} it is {fresh[0]} and {fresh[-1]}. {these}"
+        f"In the pretrained {encoder}, the CKA of translations is {trained[0]} in the embeddings and {trained[-1]} in"
+        f" the last layer (mean of {over}); in the untrained {encoder} it is {fresh[0]} and {fresh[-1]}. {these}"
         f" differ most in {where} ({trained[widest]} against {fresh[widest]}). For unrelated sentences of"
         f" matched length, the CKA of the pretrained {encoder} is {unrelated[0]} and {unrelated[-1]}."
     )
