@@ -15,6 +15,8 @@ MEAN = " x: mean over the other languages."
 
 REFERENCE = PLAIN[:3]
 
+TWO_REFERENCES = [score("fr", 80.0, recipe="a"), score("fr", 70.0, recipe="b")]
+
 
 @pytest.mark.parametrize(
     ("records", "caption"),
@@ -23,7 +25,7 @@ REFERENCE = PLAIN[:3]
         (REFERENCE, f"Scores of the reference model (Ref){{}}.{MEAN}"),
         (REFERENCE[:1], "Scores of the reference model (Ref){}."),
         (PLAIN[3:], f"Scores{{}}.{MEAN}"),  # no reference
-        ([score("fr", 80.0, recipe="a"), score("fr", 70.0, recipe="b")], f"Scores{{}}.{MEAN}"),  # two references
+        (TWO_REFERENCES, f"Scores of the reference models (reference){{}}.{MEAN}"),
     ],
 )
 def test_a_caption_speaks_of_columns_that_are_there(records, caption):

@@ -248,8 +248,12 @@ def _caption(about: str, blocks: Sequence[Comparison]) -> str:
     """The caption of a table of scores and differences, of columns and rows that it has only."""
     columns = [(column, block.scores.is_difference(column)) for block in blocks for column in block.scores.columns]
     scores = [column for column, is_difference in columns if not is_difference]
-    of_reference = all(column.condition.is_reference and not column.variant for column in scores)
-    caption = f"Scores{' of the reference model (Ref)' if of_reference else ''}{about}"
+    caption = "Scores"
+    if all(column.condition.is_reference for column in scores):
+        heads = dict.fromkeys(column.condition.label if column.variant else score_head(column) for column in scores)
+        models = "models" if any(column.variant for column in scores) else "model"
+        caption += f" of the reference {models} ({', '.join(heads)})"
+    caption += about
     caption += OF_OTHER_CONDITIONS if len(scores) < len(columns) else ""
     return caption + (f". {OTHERS}: mean over the other languages." if any(block.cross for block in blocks) else ".")
 

@@ -86,4 +86,4 @@ def test_a_caption_says_which_sentences_were_compared(targets, of):
     (by_layer,), (across,) = similarity(results), layer_by_layer(results)
     after = " by layer (0: embeddings), and of pairs of unrelated sentences as baselines."
     assert by_layer.caption.startswith(f"CKA of the representations of {of},{after}")
-    assert across.caption.startswith(f"CKA of {of} by layer of the first language's encoder (rows) and layer")
+    assert across.caption.startswith(f"CKA of {of}, by layer of the first language's encoder (rows) and layer")

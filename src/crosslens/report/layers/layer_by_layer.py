@@ -30,7 +30,7 @@ def layer_by_layer(results: Results) -> list[Table]:
     for measure in measures_of(across):
         lines = grids(across, measure)
         caption = (
-            f"{at_the_start(metric_name(measure))} of {sentences_of(lines)} by layer of the first language's encoder"
+            f"{at_the_start(metric_name(measure))} of {sentences_of(lines)}, by layer of the first language's encoder"
             f" (rows) and layer of the second language's encoder (columns; 0: embeddings){with_baselines(lines)}."
             f"{without_mean(lines)}"
         )
