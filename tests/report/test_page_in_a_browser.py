@@ -112,7 +112,7 @@ def test_the_controls_change_what_is_shown(opened):
     assert [cell.inner_text() for cell in cross.all()] == ["66.50", "−10.00"]
     french = opened.locator("#heat tr", has_text="ud/fr_pud:test").locator("td").nth(1)
     assert french.get_attribute("class") == "cell five"
-    assert "± 0.00 over 2 seeds, n 100" in french.locator("button").get_attribute("title")
+    assert "standard deviation 0.00 over 2 seeds, n 100" in french.locator("button").get_attribute("title")
     opened.locator("#tabs button", has_text="Dependency parsing").click()
     french.locator("button").click()
     assert opened.inner_text("#count") == "2 of 32 scores"

@@ -46,3 +46,13 @@ def test_training_data_translated_from_two_languages_are_two_columns():
         "translate-train, translated from fr": 60.0,
         "zero-shot from en": 70.0,
     }
+
+
+def test_a_column_of_models_that_different_rules_selected_says_so():
+    scores = [trained(source, target, 90.0, selection="last") for source in ("en", "de") for target in ("en", "de")]
+    words = "Models of one column were selected by different rules: in-language."
+    assert all(words not in table.caption for table in supervision(Results.of(scores)))
+    best = [trained("fr", target, 80.0, selection="best") for target in ("fr", "de")]
+    tables = supervision(Results.of([*scores, *best]))
+    assert len(tables) == 2
+    assert all(table.caption.endswith(words) for table in tables)

@@ -68,10 +68,13 @@ def test_scores_are_compared_with_those_that_the_rule_was_fitted_to():
 
 
 @pytest.mark.parametrize(
-    ("others", "names"),
-    [({"encoder": "f"}, ("e, from en", "f, from en")), ({"recipe": "b"}, ("from en, a", "from en, b"))],
+    ("others", "names", "of"),
+    [
+        ({"encoder": "f"}, ("e, from en", "f, from en"), ""),
+        ({"recipe": "b"}, ("from en, a", "from en, b"), " of e"),
+    ],
 )
-def test_models_of_two_kinds_are_not_averaged(others, names):
+def test_models_of_two_kinds_are_not_averaged(others, names, of):
     rule = made_up(2)
     made = {"task": "pos", "metric": "accuracy", "target": "fr", "seed": 3, "encoder": "e", "recipe": "a"}
     records = [
@@ -85,3 +88,4 @@ def test_models_of_two_kinds_are_not_averaged(others, names):
     ((one, other),) = table.groups.values()
     assert (one.label, other.label) == tuple(f"{name}, seed 3, 2 scores" for name in names)
     assert [cell.value for cell in (*one.cells, *other.cells)] == pytest.approx([1.0, 1.0, 9.0, 9.0])
+    assert table.caption == f"Absolute difference of scores{of} to those that the rule was fitted to, in points."

@@ -67,8 +67,8 @@ def test_rows_are_named_by_corpus_or_partner_only_where_there_are_several():
     assert list(row_names(bilingual).values()) == ["en with fr", "fr", "en with de"]
 
 
-def test_a_profile_counts_languages_and_its_bars_are_of_seeds_of_means():
-    """French has two corpora; a line of a single language has no bar."""
+def test_a_profile_counts_what_its_mean_is_over_and_its_bars_are_of_seeds_of_means():
+    """French has two corpora, which count alike in the mean; a line of a single language has no bar."""
     seeds = [
         replace(row, seed=seed, value=row.value - seed * (row.condition != "none"))
         for seed in (1, 2)
@@ -78,7 +78,7 @@ def test_a_profile_counts_languages_and_its_bars_are_of_seeds_of_means():
         )
     ]
     (profile,) = profiles_by_variant(Results.of(seeds), source="en")
-    assert profile.reference == "same language 90.0 · zero-shot 90.0 (3 languages)"
+    assert profile.reference == "same language 90.0 · zero-shot 90.0 (4 corpora)"
     assert profile.bars == "bars: lowest and highest of 2 seeds"
     points = {point["line"]: point for point in profile.points()}
     assert (points[ZERO_SHOT]["low"], points[ZERO_SHOT]["high"]) == (pytest.approx(-25.5), pytest.approx(-24.5))

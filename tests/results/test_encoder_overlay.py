@@ -109,7 +109,10 @@ def test_plot_overlays_several_encoders():
     chart = of_encoders().plot().to_dict()
     (panel,) = chart["concat"]
     assert {layer["encoding"]["x"]["field"] for layer in panel["layer"] if "x" in layer["encoding"]} == {"depth"}
-    assert "mean of 2 languages" in panel["title"]["subtitle"][0]
+    subtitle = "filled: zero-shot, mean of 2 languages; hollow: same language"
+    assert panel["title"]["subtitle"][0] == subtitle
+    (without,) = of_encoders().filter(target="fr").plot().to_dict()["concat"]
+    assert without["title"]["subtitle"][0] == "filled: zero-shot"
     assert of_encoders({"deep": LOSSES["deep"]}).plot().to_dict()["concat"][0]["layer"]  # one encoder: its profile
 
 

@@ -83,7 +83,9 @@ def test_the_reference_and_every_target_are_named():
     assert profile.reference == "same language 96.0 · zero-shot 72.7 (3 languages)"
     assert {line for line, _ in points(profile)} == {SAME, ZERO_SHOT, "fr", "العربية", "中文"}
     joined = only_profile(records().with_columns(source="en+fr"), source="en+fr")
-    assert joined.reference.startswith("same language 92.0 (2 corpora) · zero-shot 65.0 (2 languages)")
+    assert joined.reference.startswith("same language 92.0 (2 languages) · zero-shot 65.0 (2 languages)")
+    more = records().with_columns(corpus="a") + records().with_columns(corpus="b")
+    assert only_profile(more, source="en").reference == "same language 96.0 (2 corpora) · zero-shot 72.7 (6 scores)"
 
 
 def test_bars_are_seeds_unless_there_are_intervals():

@@ -41,6 +41,9 @@ TAIL = 12
 OF_RUN = ("training_", "crosslens")
 """Beginnings of the tags that are the same for all records of a run."""
 
+OF_ONE_LANGUAGE = '<p class="note">In a pair of one language, two encoders are compared on the same sentences.</p>'
+"""What stands below the similarity of translations where a language was compared with itself."""
+
 FACTS = (
     "train",
     "train_digest",
@@ -122,6 +125,7 @@ def make_page(
     parts += [_folded(findings)] if findings else []
     parts += [_file("heat.html")] if scores else []
     parts += [_file("curves.html")] if len(similar) else []
+    parts += [OF_ONE_LANGUAGE] if not all(row["different"] for row in similar) else []
     parts += [_file("gap.html")] if scores else []
     parts += [section.html() for section in sections]
     parts += [_file("results.html")] if scores else []

@@ -121,13 +121,16 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
         printed = beside is not None and any(beside.supervised(task, metric, setting) for setting in SETTINGS)
         compared = metric == find_task(task).metric and len(block.records["source"].unique()) > 1
         notes = Notes()
-        columns = _columns(block) if printed or compared else {}
+        columns, selections = _columns(block) if printed or compared else ({}, {})
         if columns:
             several = len({key[2] for key, _ in groups if key[:2] == (task, metric)}) > 1
             distances = orders if task == "parsing" else {}
             title = ", ".join(filter(None, (task, metric, split if several or split != "test" else None)))
             of_split = split if several else None
-            tables += _tables(task, metric, of_split, columns, distances, beside, notes, title=title)
+            mixed = [column.label for column, rules in selections.items() if len(rules - {None}) > 1]
+            about = f" Models of one column were selected by different rules: {', '.join(mixed)}." if mixed else ""
+            made = _tables(task, metric, of_split, columns, distances, beside, notes, title=title)
+            tables += [replace(table, caption=table.caption + about) for table in made]
     return tables
 
 
@@ -144,16 +147,17 @@ def _word_orders(results: Results) -> dict[str, dict[str, float]]:
     }
 
 
-def _columns(results: Results) -> dict[_Column, Scores]:
-    """The columns, in-language ones first."""
+def _columns(results: Results) -> tuple[dict[_Column, Scores], dict[_Column, set[str | None]]]:
+    """The columns, in-language ones first; and the rules that selected the models of each."""
     encoders = {key[0] for key, _ in groups_of(results, "encoder")}
     parts = by_variant(results, within=("encoder",), of=("recipe", "settings"))  # of all sources: columns join them
     name = languages_of(results)
     blocks = [block for variant, part in parts for block in _blocks(part, variant, name)]
-    sources = {source for _, source, _, _, _ in blocks}
-    originals = {translated_from for _, _, translated_from, _, _ in blocks if translated_from}
+    sources = {source for _, source, _, _, _, _ in blocks}
+    originals = {translated_from for _, _, translated_from, _, _, _ in blocks if translated_from}
     columns: dict[_Column, Scores] = {}
-    for encoder, source, translated_from, (variant, *models), scores in blocks:
+    selections: dict[_Column, set[str | None]] = {}
+    for encoder, source, translated_from, (variant, *models), rules, scores in blocks:
         original = f"translated from {translated_from}" if translated_from and len(originals) > 1 else ""
         words = ", ".join(filter(None, (original, variant, encoder if len(encoders) > 1 else "")))
         trained = trained_languages(source)
@@ -161,20 +165,22 @@ def _columns(results: Results) -> dict[_Column, Scores]:
         joined = len(trained) > 1  # its scores stay together
         if own and not joined and (translated_from or len(sources) > 1):  # else the row of the source says it
             setting = "translate-train" if translated_from else "in-language"
-            columns.setdefault(_Column(setting, None, words, *models), {}).update(own)
+            column = _Column(setting, None, words, *models)
+            columns.setdefault(column, {}).update(own)
+            selections.setdefault(column, set()).update(rules)
         if not translated_from and (joined or len(own) < len(scores)):
             columns[_Column("zero-shot", source, words, *models)] = scores
-    return dict(sorted(columns.items(), key=lambda item: SETTINGS.index(item[0].setting)))
+    return dict(sorted(columns.items(), key=lambda item: SETTINGS.index(item[0].setting))), selections
 
 
 def _blocks(
     results: Results, variant: str, name: Callable[[str | None, str], str]
-) -> Iterator[tuple[str, str, str | None, tuple[str, bool, bool], Scores]]:
-    """Yield encoder, source, original language of translated training data, variant, and scores."""
+) -> Iterator[tuple[str, str, str | None, tuple[str, bool, bool], set[str | None], Scores]]:
+    """Yield encoder, source, original language of translated training data, variant, selection rules, and scores."""
     for (encoder, source, translated_from), block in groups_of(results, "encoder", "source", "translated_from"):
         if source is None:
             continue
-        table, models = score_cells(block), _models(block)
+        table, models, rules = score_cells(block), _models(block), _rules(block)
         for column in table.columns:
             scores: Scores = {}
             for row in table.rows:
@@ -184,7 +190,7 @@ def _blocks(
                     called = name(target, corpus) if corpus is not None else target
                     scores[_Row(target, called, partner)] = cell
             words = ", ".join(filter(None, (variant, column.variant)))
-            yield encoder, source, translated_from, (words, *models[column]), scores
+            yield encoder, source, translated_from, (words, *models[column]), rules[column], scores
 
 
 def _models(results: Results) -> dict[Column, tuple[bool, bool]]:
@@ -195,6 +201,15 @@ def _models(results: Results) -> dict[Column, tuple[bool, bool]]:
         column: (GOLD in (settings or "").split(), len(split_joined(train or "")) > 1)
         for column, settings, train in together(columns, size=len(records)).values
     }
+
+
+def _rules(results: Results) -> dict[Column, set[str | None]]:
+    """Return the rules that selected the weights of the models of each column."""
+    rules: dict[Column, set[str | None]] = defaultdict(set)
+    columns = [columns_of(disambiguated(results)), results.columns.coded("selection")]
+    for column, rule in together(columns, size=len(results)).values:
+        rules[column].add(rule)
+    return rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, published_caption, published_rows
 from crosslens.results.cells import Column, Key, groups_of
 from crosslens.results.order import Order
-from crosslens.results.pivot import score_cells
+from crosslens.results.pivot import mean_over, score_cells
 from crosslens.results.record import Results, concatenated, remembered
 from crosslens.tasks import TASKS, main_metric
 
@@ -38,9 +38,9 @@ OTHERS = "x"
 
 OF_OTHER_CONDITIONS = (
     ", and differences (Δ) of other conditions to the reference with the same settings; layers without another word are"
-    " re-initialised."
+    " re-initialised"
 )
-"""The part of a caption on all columns but the reference's."""
+"""The part of a caption on columns of differences."""
 
 
 def all_tables(
@@ -129,9 +129,8 @@ def layer_deltas(
     Returns:
         One table, or none where there are no scores.
     """
-    caption = f"Scores of the reference model (Ref){OF_OTHER_CONDITIONS} x: mean over the other languages."
     blocks = list(comparisons(results))
-    return [_table("layer-deltas", caption, blocks, _means, beside, significance)] if blocks else []
+    return [_table("layer-deltas", "", blocks, _means, beside, significance)] if blocks else []
 
 
 def by_target(
@@ -142,13 +141,12 @@ def by_target(
     With several test corpora in the source language, as in Table 2, same-language and cross-language rows are separate
     groups.
     """
-    caption = f"Scores of the reference model (Ref) by target{OF_OTHER_CONDITIONS} x: mean over the other languages."
     blocks = list(comparisons(results))
     by_task = {task: [block for block in blocks if block.task == task] for task in (block.task for block in blocks)}
     return [
         _table(
             f"by-target-{task}",
-            caption,
+            " by target",
             several,
             _parts if any(map(_has_domains, several)) else _targets,
             beside,
@@ -164,13 +162,10 @@ def domains(results: Results, *, beside: Paper | None = None, significance: Sign
     Returns:
         One table, or none where no source language has several test corpora.
     """
-    caption = (
-        "Scores of the reference model (Ref) on domains of the source language and on other languages"
-        f"{OF_OTHER_CONDITIONS} x: mean over the others."
-    )
+    about = " on domains of the source language and on other languages"
     blocks = [block for block in comparisons(results) if _has_domains(block)]
     several = len({block.task for block in blocks}) > 1
-    return [_table("domains", caption, blocks, _parts, beside, significance)] if several else []
+    return [_table("domains", about, blocks, _parts, beside, significance)] if several else []
 
 
 def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
@@ -246,13 +241,26 @@ def _has_domains(block: Comparison) -> bool:
 
 def _mean_of_others(block: Comparison) -> Iterator[_Line]:
     if block.cross:
-        over = block.over(block.cross) if len(block.cross) > 1 else "1 language"
-        yield _Line(f"{block.source} – {OTHERS}, mean of {over}", block.cross, is_mean=True)
+        yield _Line(f"{block.source} – {OTHERS}, mean of {mean_over(block.cross)}", block.cross, is_mean=True)
+
+
+def _caption(about: str, blocks: Sequence[Comparison]) -> str:
+    """The caption of a table of scores and differences, of columns and rows that it has only."""
+    columns = [(column, block.scores.is_difference(column)) for block in blocks for column in block.scores.columns]
+    scores = [column for column, is_difference in columns if not is_difference]
+    caption = "Scores"
+    if all(column.condition.is_reference for column in scores):
+        heads = dict.fromkeys(column.condition.label if column.variant else score_head(column) for column in scores)
+        models = "models" if any(column.variant for column in scores) else "model"
+        caption += f" of the reference {models} ({', '.join(heads)})"
+    caption += about
+    caption += OF_OTHER_CONDITIONS if len(scores) < len(columns) else ""
+    return caption + (f". {OTHERS}: mean over the other languages." if any(block.cross for block in blocks) else ".")
 
 
 def _table(
     name: str,
-    caption: str,
+    about: str,
     blocks: Sequence[Comparison],
     lines: Callable[[Comparison], Iterator[_Line]],
     beside: Paper | None,
@@ -273,7 +281,8 @@ def _table(
             title = ", ".join(filter(None, (block.title, block.label, line.part)))
             row = Row(line.label, printed, "mean" if line.is_mean else "plain")
             groups[title] = (*groups.get(title, ()), row, *published)
-    return Table(name, caption + published_caption(beside, groups), head, groups, tuple(notes.texts))
+    caption = _caption(about, blocks) + published_caption(beside, groups)
+    return Table(name, caption, head, groups, tuple(notes.texts))
 
 
 def _beside(

@@ -63,25 +63,24 @@ def _measured_again(rule: Rule, results: Results) -> list[Table]:
     task = rule.provenance.task or "pos"
     fitted = {(row.source, row.corpus): row.score for row in rule.measured}
     scores = encoders_apart(results).filter(task=task, metric=main_metric(task), measure=None, condition=AS_IS)
-    several = len(scores.groups("encoder")) > 1
-    apart: dict[str, dict[str | None, float]] = {}  # a score that two studies share counts once
+    apart: dict[tuple[str | None, str], dict[str | None, float]] = {}  # a score that two studies share counts once
     for variant, of_variant in by_variant(scores, within=("encoder", "source")):
         for record in of_variant:
             score = fitted.get((record.source or "", record.corpus or ""))
             if score is not None and record.value is not None:
-                words = (record.encoder if several else "", f"from {record.source}", variant, f"seed {record.seed}")
-                by_corpus = apart.setdefault(", ".join(filter(None, words)), {})
+                words = ", ".join(filter(None, (f"from {record.source}", variant, f"seed {record.seed}")))
+                by_corpus = apart.setdefault((record.encoder, words), {})
                 by_corpus[record.corpus] = abs(record.value - score)
-    rows = tuple(
-        Row(
-            f"{name}, {counted(len(points), 'score', 'scores')}",
-            (Cell(statistics.fmean(points), "score"), Cell(max(points), "score")),
-        )
-        for name, by_corpus in apart.items()
-        for points in [by_corpus.values()]
-    )
-    caption = "Absolute difference of scores to those that the rule was fitted to, in points."
-    return [Table("rule-measured-again", caption, ("mean", "largest"), {_name(rule): rows})] if rows else []
+    encoders = dict.fromkeys(encoder for encoder, _ in apart)
+    rows = []
+    for (encoder, name), by_corpus in apart.items():
+        points = by_corpus.values()
+        words = (encoder if len(encoders) > 1 else "", name, counted(len(points), "score", "scores"))
+        cells = (Cell(statistics.fmean(points), "score"), Cell(max(points), "score"))
+        rows.append(Row(", ".join(filter(None, words)), cells))
+    of = f" of {next(iter(encoders))}" if len(encoders) == 1 and None not in encoders else ""
+    caption = f"Absolute difference of scores{of} to those that the rule was fitted to, in points."
+    return [Table("rule-measured-again", caption, ("mean", "largest"), {_name(rule): tuple(rows)})] if rows else []
 
 
 def _rows(means: dict[str, Mean]) -> tuple[Row, ...]:

@@ -9,7 +9,7 @@ from crosslens.errors import RequestError
 from crosslens.results.cells import Cells, Column, Key, by_variant, corpora_apart, encoders_apart, groups_of
 from crosslens.results.chart import COLOURS, SHAPES, Chart, alt, inline_data, styled
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, profiles_by_variant
-from crosslens.results.pivot import mean_row
+from crosslens.results.pivot import mean_over, mean_row
 from crosslens.results.record import Results
 
 
@@ -206,8 +206,9 @@ def _panel(title: str, profiles: Sequence[EncoderProfile], names: Sequence[str])
         same.mark_point(size=40, strokeWidth=1.5, filled=False, fill="white", opacity=1).encode(shape, tooltip=tip),
         zero_shot.mark_point(size=50, filled=True, opacity=1).encode(shape, tooltip=tip),
     )
-    languages = len({target for target, *_ in profiles[0].cross})
-    about = [f"filled: zero-shot, mean of {languages} language{'s' * (languages > 1)}; hollow: same language"]
+    cross, drawn = profiles[0].cross, {point["line"] for point in rows}
+    mean = f", mean of {mean_over(cross)}" if len(cross) > 1 else ""
+    about = [f"filled: zero-shot{mean}" + ("; hollow: same language" if SAME in drawn else "")]
     if any(point["high"] is not None for point in rows):
         about.append("bars: lowest and highest seed")
     return chart.properties(width=230, height=170, title=alt.TitleParams(title or "layer profiles", subtitle=about))

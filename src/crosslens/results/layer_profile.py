@@ -8,7 +8,7 @@ from crosslens.errors import RequestError
 from crosslens.formatting import plain, signed
 from crosslens.results.cells import Cell, Cells, Column, Key
 from crosslens.results.chart import COLOURS, Chart, alt, inline_data, row_names, styled
-from crosslens.results.pivot import mean_row, parts_of, score_cells
+from crosslens.results.pivot import mean_over, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 
 SAME, ZERO_SHOT, TARGET = "same language", "zero-shot, mean", "zero-shot, one language"
@@ -51,9 +51,7 @@ class LayerProfile:
         """Scores of the reference: ``same language 95.7 · zero-shot 80.4 (18 languages)``."""
         column = self.scores.reference_of(self.columns[0])
         same, cross = (mean_row(self.scores, rows, column).mean for rows in (self.same, self.cross))
-        languages = len({target for target, *_ in self.cross})
-        over = f" ({languages} languages)" if languages > 1 else ""
-        own = f" ({len(self.same)} corpora)" if len(self.same) > 1 else ""
+        own, over = (f" ({mean_over(rows)})" if len(rows) > 1 else "" for rows in (self.same, self.cross))
         words = [f"{SAME} {plain(same)}{own}" if same is not None else ""]
         words += [f"zero-shot {plain(cross)}{over}" if cross is not None else ""]
         return " · ".join(filter(None, words))

@@ -89,6 +89,21 @@ def mean_row(table: Cells, rows: Sequence[Key], column: Any) -> Cell:
     return mean_of([table.get(row, column) for row in rows])
 
 
+def mean_over(keys: Sequence[Key]) -> str:
+    """Say what a mean over rows covers.
+
+    >>> mean_over([("fr", "ud/fr", None), ("de", "ud/de", None)])
+    '2 languages'
+    >>> mean_over([("fr", "ud/fr_gsd", None), ("fr", "ud/fr_pud", None)])
+    '2 corpora'
+    """
+    targets, corpora, partners = ({key[place] for key in keys} for place in range(3))
+    for kind, there in (("languages", targets), ("corpora", corpora), ("encoders", partners)):
+        if len(there) == len(keys) > 1:
+            return f"{len(keys)} {kind}"
+    return "1 language" if len(keys) == 1 else f"{len(keys)} scores"
+
+
 def mean_name(targets: Sequence[str | None], split: str | None, *, source: str | None = None) -> str:
     """Name a mean over corpora as a corpus: ``mean of 17 languages:test``, ``mean of 2 source-language corpora:test``.
 

@@ -186,7 +186,7 @@ def test_means_of_heat_maps_and_seeds_are_of_cells(records):
     assert [column for name, column in at if name == "zero-shot, mean of 5"] == ["reference"]
     (rows,) = all_figures(lacking)["seeds"].to_dict()["datasets"].values()
     assert {row["condition"] for row in rows} == {"reference"}
-    assert {row["of"] for row in rows} == {"POS tagging, accuracy, source en, mean of 5"}
+    assert {row["of"] for row in rows} == {"POS tagging, accuracy, source en, mean of 5 languages"}
     bilingual = Results.of(Record(**{**record, "partner": partner}) for record in frame for partner in ("fr", "ru"))
     _, rows = boxes(score_chart(bilingual))
     assert {"ru with fr", "ru", "en with ru"} <= set(rows)

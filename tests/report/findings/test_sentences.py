@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from crosslens.encoders.condition import Condition
-from crosslens.report.findings import Estimate, conclusions, describe, effects, findings
-from crosslens.results.record import Results
+from crosslens.report.findings import Estimate, conclusions, describe, effects, findings, headline
+from crosslens.results.record import Results, concatenated
 from made_records import PLAIN, made_up, score, similarity
 
 
@@ -42,6 +42,13 @@ def test_a_language_with_itself_is_not_a_pair_of_translations():
         in text
     )
     assert findings(same) == []
+
+
+def test_the_pretrained_and_the_untrained_encoders_of_a_comparison_of_two_are_several():
+    records = [replace(each, settings="against=f") for each in translations((0.9, 0.5), (0.8, 0.1))]
+    (text,) = findings(Results.of(records))
+    assert text.startswith("In the pretrained encoders, the CKA of translations is 0.90")
+    assert "in the untrained encoders it is 0.80 and 0.10. They differ most in layer 1 (0.50 against 0.10)." in text
 
 
 @pytest.mark.parametrize(("larger", "heads"), [(900, ["ud/pud n=100: ", "ud/pud n=900: "]), (100, ["ud/pud ("] * 4)])
@@ -143,6 +150,33 @@ def test_what_moves_the_other_way_or_not_at_all_is_said_so():
     )
     assert "leaves zero-shot accuracy unchanged (+0.0 ± 0.0 points" in told(made_up({"1-2": 0.04}))  # as it is printed
     assert "lowers zero-shot accuracy by 0.1 ± 0.0 points" in told(made_up({"1-2": 0.06}))
+
+
+def test_no_direction_is_claimed_where_the_interval_holds_zero():
+    """Losses of 2, 1 and −3 points: 0 on average, with an interval of ± 6.6; of 3, 2 and −2: 1, with ± 6.6."""
+
+    def moved(*losses):
+        results = (made_up({"1-2": loss}, seeds=(seed,)) for seed, loss in enumerate(losses, 1))
+        return told(concatenated(results))
+
+    assert "Re-initialising layers 1-2 changes zero-shot accuracy by +0.0 ± 6.6 points on average" in moved(2, 1, -3)
+    assert "changes zero-shot accuracy by −1.0 ± 6.6 points on average over 2 languages, and leaves" in moved(3, 2, -2)
+
+
+def test_one_target_language_has_no_mean():
+    """fr alone; then on two corpora, which are what the mean is over."""
+    only = made_up({"1-2": 10.9}).filter(target=["en", "fr"])
+    assert "85.0 zero-shot (1 language; 3 seeds; " in told(only)
+    assert "lowers zero-shot accuracy by 10.9 ± 0.0 points in 1 language, and" in told(only)
+    corpora = only + only.filter(target="fr").with_columns(corpus="ud/fr_gsd")
+    assert "85.0 zero-shot (mean of 2 corpora of 1 language; 3 seeds; " in told(corpora)
+    assert "by 10.9 ± 0.0 points on average over 2 corpora of 1 language, and" in told(corpora)
+
+
+def test_intervals_are_explained_where_there_are_any():
+    (effect,) = effects(made_up({"3-4": -2.0}))
+    assert "; 3 seeds; ± is half the width" in describe(effect)[0]
+    assert headline(effect).endswith("80.0 zero-shot (mean of 2 languages; 3 seeds).")
 
 
 def test_the_gap_and_similarity_have_a_paragraph_where_there_are_languages_enough():

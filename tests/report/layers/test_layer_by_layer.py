@@ -1,5 +1,7 @@
 """Tables and heat maps of similarity of each layer with each."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.errors import RequestError
@@ -14,6 +16,8 @@ ACROSS = [
     record("cka", 0.6, layer=1, target_layer=0),
     record("cka", 0.8, layer=1),
 ]
+
+UNRELATED = record("cka_shuffled", 0.2, layer=0)
 
 
 def values(table, group):
@@ -64,3 +68,22 @@ def test_baselines_are_set_apart_from_the_rows_of_translations():
     (table,) = layer_by_layer(Results.of([*ACROSS, record("cka_shuffled", 0.2, target_layer=1)]))
     kinds = {title: {row.kind for row in rows} for title, rows in table.groups.items()}
     assert kinds == {"en–fr, pretrained": {"plain"}, "en–fr, pretrained, unrelated": {"beside"}}
+
+
+@pytest.mark.parametrize(
+    ("targets", "of"),
+    [
+        (("fr",), "translations"),
+        (("en",), "the same sentences"),
+        (("fr", "en"), "translations, or of the same sentences in a pair of one language"),
+    ],
+)
+def test_a_caption_says_which_sentences_were_compared(targets, of):
+    """In a pair of one language, two encoders read the same sentences."""
+    results = Results.of(
+        replace(each, target=target, settings="against=f") for target in targets for each in (*ACROSS, UNRELATED)
+    )
+    (by_layer,), (across,) = similarity(results), layer_by_layer(results)
+    after = " by layer (0: embeddings), and of pairs of unrelated sentences as baselines."
+    assert by_layer.caption.startswith(f"CKA of the representations of {of},{after}")
+    assert across.caption.startswith(f"CKA of {of}, by layer of the first language's encoder (rows) and layer")

@@ -37,6 +37,14 @@ def test_every_pair_of_layers_of_two_encoders_is_a_table_that_shows_one_group_at
     assert section["panels"][0]["rows"][0]["cells"] == [{"value": 0.5, "share": True}] * 2
 
 
+def test_a_pair_of_one_language_is_not_called_a_translation():
+    about = {"encoder": "mono", "settings": "against=f"}
+    note = "In a pair of one language, two encoders are compared on the same sentences."
+    translations = [similarity("cka", 0.5, **about)]
+    assert note in make_page(Results.of([*translations, similarity("cka", 0.6, target="en", **about)]), title="t")
+    assert note not in make_page(Results.of(translations), title="t")
+
+
 def test_a_table_keeps_its_caption_notes_levels_and_languages():
     page = make_page(Results.of(PLAIN), title="t", typology=typology())
     assert '<p class="note">Scores by language.</p>' in page

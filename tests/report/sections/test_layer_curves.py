@@ -65,6 +65,17 @@ def test_a_table_of_transfer_with_the_source_language_is_not_called_zero_shot():
     assert table.caption.startswith("Scores (pos, accuracy) of fresh layers")
 
 
+def test_a_note_on_transfer_with_the_source_language_does_not_call_it_zero_shot():
+    note = sections(one_layer())["transfer-by-layer-pos"].note
+    assert note.startswith("Score of a head trained on one fixed layer of the source language's encoder, in that")
+
+
+def test_a_note_on_probes_speaks_of_shuffled_labels_where_there_are_any():
+    assert "Dashed: the same probes trained on shuffled labels" in sections(probes())["probes"].note
+    without = [record for record in probes() if record.metric == "accuracy"]
+    assert sections(without)["probes"].note == "Accuracy of linear probes that read the states of one layer."
+
+
 def test_records_without_a_layer_or_that_contradict_one_another_have_no_section():
     assert sections(PLAIN) == {}
     assert sections([retrieved("fr", 20.0), retrieved("fr", 21.0)]) == {}

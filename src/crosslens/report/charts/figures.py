@@ -49,7 +49,7 @@ from crosslens.results.chart import (
 from crosslens.results.encoder_overlay import overlay_chart
 from crosslens.results.layer_profile import LIGHT, Ink, profile_chart, profiles_by_variant
 from crosslens.results.order import Order
-from crosslens.results.pivot import mean_row, parts_of, score_cells
+from crosslens.results.pivot import mean_over, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import correlations
 from crosslens.tasks.titles import as_printed
@@ -243,13 +243,13 @@ STEP = 34
 
 
 def by_seed(results: Results) -> Chart:
-    """Mean score over the other languages, one point per seed, by task and condition."""
+    """Zero-shot score, a mean over the other languages, one point per seed, by task and condition."""
     rows = []
     blocks = score_blocks(results)
     for block in blocks:
         table = score_cells(block.results)
         _, cross, _ = parts_of(table, block.source)
-        title = f"{_title(block, blocks)}, mean of {len(cross)}"
+        title = _title(block, blocks) + (f", mean of {mean_over(cross)}" if len(cross) > 1 else "")
         rows += [
             {"of": title, "condition": short_label(column), "seed": str(seed), "value": value}
             for column in table.columns
@@ -260,7 +260,7 @@ def by_seed(results: Results) -> Chart:
     order = list(dict.fromkeys(row["condition"] for row in rows))
     base = alt.Chart(inline_data(rows)).encode(
         alt.X("condition:N", sort=order, title=None, axis=alt.Axis(labelAngle=-40)),
-        alt.Y("value:Q", title="mean over other languages, points", scale=alt.Scale(zero=False)),
+        alt.Y("value:Q", title="zero-shot score, points", scale=alt.Scale(zero=False)),
     )
     tip = ["condition:N", "seed:N", alt.Tooltip("value:Q", format=".2f")]
     points = base.mark_point(filled=True, size=40, opacity=0.75, color=COLOURS[0]).encode(tooltip=tip)

@@ -27,7 +27,7 @@ from crosslens.results.cells import (
     without_digest,
 )
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, Intervals
-from crosslens.results.pivot import mean_name, mean_row, parts_of, score_cells
+from crosslens.results.pivot import mean_name, mean_over, mean_row, parts_of, score_cells
 from crosslens.results.record import Results, remembered
 from crosslens.results.record_rows import together
 
@@ -162,13 +162,7 @@ class Comparison:
 
     def over(self, keys: Sequence[Key]) -> str:
         """Describe what a mean over these rows covers: ``18 languages``."""
-        if len(keys) == 1:
-            return self.name(keys[0])
-        targets, corpora, partners = ({key[place] for key in keys} for place in range(3))
-        for kind, there in (("languages", targets), ("corpora", corpora), ("encoders", partners)):
-            if len(there) == len(keys):
-                return f"{len(keys)} {kind}"
-        return f"{len(keys)} scores"
+        return self.name(keys[0]) if len(keys) == 1 else mean_over(keys)
 
     def printed(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
         """Find the published difference, or score of the reference; all of them are of test sets."""

@@ -1,6 +1,7 @@
 """Findings as paragraphs: effects of re-initialised layers, correlations with the transfer gap, and similarity."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 from crosslens.data.corpus import trained_languages
 from crosslens.encoders.condition import Condition
@@ -13,9 +14,13 @@ from crosslens.results.cells import EMPTY, Cell, cells, condition_of, encoders_a
 from crosslens.results.chart import sentences_apart
 from crosslens.results.pivot import mean_row
 from crosslens.results.record import Results, concatenated
+from crosslens.results.record_settings import settings_of
 from crosslens.similarity.transfer_gap import Correlated, correlations
 from crosslens.tasks import titles
 from crosslens.unseen.typology import language_name
+
+INTERVAL = "; ± is half the width of the 95 % confidence interval over seeds"
+"""What follows a number of seeds in a sentence whose numbers have intervals."""
 
 
 def describe(effect: Effect) -> list[str]:
@@ -25,17 +30,13 @@ def describe(effect: Effect) -> list[str]:
         One sentence each.
     """
     metric = metric_name(effect)
-    over = _over(effect)
-    seeds = (
-        "one seed, so no conclusions are drawn"
-        if effect.seeds == 1
-        else f"{effect.seeds} seeds; ± is half the width of the 95 % confidence interval over seeds"
-    )
+    over = f"mean of {_over(effect)}" if effect.corpora > 1 else _over(effect)
+    seeds = f"{_seeds(effect)}{INTERVAL}" if effect.seeds > 1 and effect.changes else _seeds(effect)
     languages = "languages" if len(trained_languages(effect.source)) > 1 else "language"
     own = f", mean of {effect.own} corpora" if effect.own > 1 else ""
     sentences = [
         f"{task_name(effect.task, effect.apart)}: {plain(effect.same.mean)} {metric} in the source {languages}"
-        f" ({effect.source}{own}), {plain(effect.cross.mean)} zero-shot (mean of {over}; {seeds})."
+        f" ({effect.source}{own}), {plain(effect.cross.mean)} zero-shot ({over}; {seeds})."
     ]
     sentences += [_describe_change(effect, change) for change in effect.changes[:1]]
     if len(effect.changes) > 1:
@@ -60,14 +61,15 @@ def headline(effect: Effect) -> str:
     elif loss is not None:
         text = _describe_change(effect, loss)
     else:
-        return describe(effect)[0]
+        return describe(replace(effect, changes=()))[0]
     return f"{effect.apart}: {text}" if effect.apart else text
 
 
 def _describe_change(effect: Effect, change: Change) -> str:
     """What re-initialising the layers of a change does to the zero-shot and to the same-language score."""
     metric = metric_name(effect)
-    cross_verb, cross = _movement(change.cross, f"zero-shot {metric}", f" on average over {_over(effect)}")
+    over = f" on average over {_over(effect)}" if effect.corpora > 1 else f" in {_over(effect)}"
+    cross_verb, cross = _movement(change.cross, f"zero-shot {metric}", over)
     same_verb, same = _movement(change.same, f"{metric} in {effect.source}")
     verb = "" if same_verb == cross_verb else f"{same_verb} "
     return f"Re-initialising {_layers(effect, change)} {cross_verb} {cross}, and {verb}{same}."
@@ -78,10 +80,14 @@ def metric_name(effect: Effect) -> str:
     return titles.metric_name(effect.metric)
 
 
+def _seeds(effect: Effect) -> str:
+    return "one seed, so no conclusions are drawn" if effect.seeds == 1 else f"{effect.seeds} seeds"
+
+
 def _over(effect: Effect) -> str:
-    """The languages of the zero-shot mean, with the number of corpora if it differs."""
-    over = counted(effect.targets, "language", "languages")
-    return over + (f" ({effect.corpora} corpora)" if effect.corpora != effect.targets else "")
+    """What the zero-shot mean is over: languages, or corpora if there are more of them."""
+    languages = counted(effect.targets, "language", "languages")
+    return languages if effect.corpora == effect.targets else f"{effect.corpora} corpora of {languages}"
 
 
 def task_name(task: str, variant: str = "") -> str:
@@ -100,10 +106,15 @@ def _layers(effect: Effect, change: Change) -> str:
 
 
 def _movement(change: Estimate, score: str, over: str = "") -> tuple[str, str]:
-    """Verb and object, such as ``lowers`` and ``accuracy in en by 1.9 ± 0.3 points``."""
+    """Verb and object, such as ``lowers`` and ``accuracy in en by 1.9 ± 0.3 points``.
+
+    No direction is claimed where the interval holds 0, nor that a score is unchanged where the interval is wide.
+    """
     size = plain(abs(change.mean))
-    if size == plain(0.0):
+    if size == plain(change.half_width or 0.0) == plain(0.0):
         return "leaves", f"{score} unchanged ({signed(0.0)}{change.spread} points{over})"
+    if change.half_width is not None and not change.below(0) and not change.above(0):
+        return "changes", f"{score} by {change} points{over}"
     return "lowers" if change.mean < 0 else "raises", f"{score} by {size}{change.spread} points{over}"
 
 
@@ -148,7 +159,7 @@ def _amounts_text(curve: Curve) -> str:
             gains.append(f"{Estimate(tuple(change.by_seed.values()))} with {amount:,}{fewer}")
     if not gains or without.mean is None:
         return ""
-    spread = "; ± is half the width of the 95 % confidence interval over seeds" if len(without.by_seed) > 1 else ""
+    spread = INTERVAL if len(without.by_seed) > 1 else ""
     models = "" if curve.model == "encoder" else f", {curve.model}"
     return (
         f"{task_name(curve.task)} in {language_name(curve.language)} ({curve.corpus}{models}): training on sentences of"
@@ -218,12 +229,14 @@ def _similarity_text(records: Results) -> str | None:
     widest = max(layers, key=lambda layer: abs(curves[0][layer] - curves[1][layer]))
     where = f"layer {widest}" if widest else "the embeddings"
     over = counted(len(pairs), "language pair", "language pairs")
+    two = any("against" in settings_of(text) for text in records.columns.coded("settings").values)
+    encoder, these = ("encoders", "They") if two else ("encoder", "The two encoders")
     trained, fresh, unrelated = ([plain(value, decimals=2) for value in curve] for curve in curves)
     return (
-        f"In the pretrained encoder, the CKA of translations is {trained[0]} in the embeddings and {trained[-1]} in the"
-        f" last layer (mean of {over}); in the untrained encoder it is {fresh[0]} and {fresh[-1]}. The two encoders"
+        f"In the pretrained {encoder}, the CKA of translations is {trained[0]} in the embeddings and {trained[-1]} in"
+        f" the last layer (mean of {over}); in the untrained {encoder} it is {fresh[0]} and {fresh[-1]}. {these}"
         f" differ most in {where} ({trained[widest]} against {fresh[widest]}). For unrelated sentences of"
-        f" matched length, the CKA of the pretrained encoder is {unrelated[0]} and {unrelated[-1]}."
+        f" matched length, the CKA of the pretrained {encoder} is {unrelated[0]} and {unrelated[-1]}."
     )
 
 

@@ -72,12 +72,13 @@ class Line:
 def similarity(results: Results) -> list[Table]:
     """Similarity of translations and of unrelated sentences: the mean over language pairs, then each pair."""
     named = results.filter(metric="similarity", target_layer=None)
-    caption = "{} of the representations of translations, by layer (0: embeddings){}."
+    caption = "{} of the representations of {}, by layer (0: embeddings){}."
     tables = []
     for measure in measures_of(named):
         lines = similarity_lines(named, measure)
         shown = [*means_over_pairs(lines), *lines]
-        words = caption.format(at_the_start(metric_name(measure)), with_baselines(lines)) + without_mean(shown)
+        words = caption.format(at_the_start(metric_name(measure)), sentences_of(lines), with_baselines(lines))
+        words += without_mean(shown)
         tables += _table(f"similarity-{measure}", words, shown, "similarity")
     return tables
 
@@ -139,6 +140,18 @@ def means_over_pairs(lines: Sequence[Line]) -> list[Line]:
             values = {layer: mean_of([line.by_layer.get(layer, cells.EMPTY) for line in chosen]) for layer in layers}
             means.append(Line(f"mean of {len(different)} pairs", label, values, baseline))
     return means
+
+
+def sentences_of(lines: Sequence[Line]) -> str:
+    """The part of a caption on the sentences of a pair: translations, or the same ones of one language in two encoders.
+
+    >>> sentences_of([Line("en–fr", "", {}, languages=("en", "fr")), Line("en–en", "", {}, languages=("en", "en"))])
+    'translations, or of the same sentences in a pair of one language'
+    """
+    different = {len(set(line.languages)) > 1 for line in lines if line.languages}
+    if different == {False}:
+        return "the same sentences"
+    return "translations" + (", or of the same sentences in a pair of one language" if False in different else "")
 
 
 def with_baselines(lines: Sequence[Line]) -> str:

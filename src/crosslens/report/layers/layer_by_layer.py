@@ -7,6 +7,7 @@ from crosslens.report.layers.by_layer import (
     Line,
     means_over_pairs,
     measures_of,
+    sentences_of,
     similarity_lines,
     with_baselines,
     without_mean,
@@ -29,8 +30,8 @@ def layer_by_layer(results: Results) -> list[Table]:
     for measure in measures_of(across):
         lines = grids(across, measure)
         caption = (
-            f"{at_the_start(metric_name(measure))} of translations by layer of the first language's encoder (rows) and"
-            f" layer of the second language's encoder (columns; 0: embeddings){with_baselines(lines)}."
+            f"{at_the_start(metric_name(measure))} of {sentences_of(lines)}, by layer of the first language's encoder"
+            f" (rows) and layer of the second language's encoder (columns; 0: embeddings){with_baselines(lines)}."
             f"{without_mean(lines)}"
         )
         notes = Notes()

@@ -46,11 +46,10 @@ def layer_curves(results: Results, tasks: Sequence[str | None]) -> list[Section]
 
 
 def _probes(results: Results) -> list[Section]:
-    note = (
-        "Accuracy of linear probes that read the states of one layer. Dashed: the same probes trained on shuffled"
-        " labels, which shows what a probe can learn without any information in the states."
-    )
     lines = probe_lines(results)
+    note = "Accuracy of linear probes that read the states of one layer."
+    if any(line.baseline for line in lines):
+        note += " Dashed: the same probes trained on shuffled labels, which have no relation to the states."
     return _section("probes", "Probes by layer", note, lines, axis="accuracy, percent", measured="true labels")
 
 
@@ -66,8 +65,9 @@ def _transfer(results: Results, tasks: Sequence[str | None]) -> list[Section]:
     sections = []
     for (task, metric), lines in transfer_lines(results).items():
         note = (
-            "Zero-shot score of a head trained on one fixed layer of the source language's encoder. States of a second"
-            f" encoder are read through the mapping.{_explained(lines)}"
+            "Score of a head trained on one fixed layer of the source language's encoder, in that language and"
+            " zero-shot. States of a second encoder, where there is one, are read through a mapping."
+            f"{_explained(lines)}"
         )
         tables = [place for place, other in enumerate(tasks) if other == task]
         sections += _section(

@@ -19,7 +19,7 @@ RE_INITIALISED = "re-initialised"
 
 NOTE = (
     "Change in score by treated layers: before fine-tuning (re-initialised, frozen), or in the fine-tuned model without"
-    " training it again. Bars: lowest and highest seed. Each chart has a scale of its own."
+    " training it again. Bars: lowest and highest of several seeds. Each chart has a scale of its own."
 )
 
 

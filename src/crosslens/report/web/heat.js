@@ -20,7 +20,7 @@ const heat = (table) => {
     const interval = shown.low === undefined || shown.low === null ? ""
       : `, 95 % confidence interval over sentences ${written(shown.low)} to ${written(shown.high)}`;
     const words = `${name}: ${written(value, 2, difference)}`
-      + (shown.seeds < 2 ? `, 1 seed${interval}` : `, ± ${written(shown.std ?? 0)} over ${shown.seeds} seeds`)
+      + (shown.seeds < 2 ? `, 1 seed${interval}` : `, standard deviation ${written(shown.std ?? 0)} over ${shown.seeds} seeds`)
       + (shown.left ? `, ${shown.left} ${shown.left === 1 ? "seed" : "seeds"} excluded` : "") + (row.over ? "" : sizeOf(shown));
     const rows = row.over ? table.rows.filter((other) => !other.over && other.part === row.part) : [row];
     const show = () => listScores([table.task, table.source, several ? table.encoder : "", column.name, row.over ? "" : row.name],

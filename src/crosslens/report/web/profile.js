@@ -29,7 +29,7 @@ const opening = (table) => {
     at(name).value = valueOf(table, name);
     at(`${name}-choice`).hidden = values.length < 2;
   }
-  at("subject").replaceChildren(...[table.encoder, table.title, `trained on ${table.source}`]
+  at("subject").replaceChildren(...[table.encoder, table.title, `source ${table.source}`]
     .filter(Boolean).flatMap((text, i) => [i ? " · " : "", ...isolated(text)]));
   at("headline").replaceChildren(...isolated(table.overviews[0]?.headline ?? ""));
   at("tiles").replaceChildren(...table.overviews.flatMap((overview) => [

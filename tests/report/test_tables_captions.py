@@ -1,0 +1,34 @@
+"""Captions of tables of scores: they speak of the columns and rows that a table has."""
+
+import pytest
+
+from crosslens.report.tables import by_target, layer_deltas
+from crosslens.results.record import Results
+from made_records import PLAIN, score
+
+DIFFERENCES = (
+    ", and differences (Δ) of other conditions to the reference with the same settings; layers without another word are"
+    " re-initialised"
+)
+
+MEAN = " x: mean over the other languages."
+
+REFERENCE = PLAIN[:3]
+
+TWO_REFERENCES = [score("fr", 80.0, recipe="a"), score("fr", 70.0, recipe="b")]
+
+
+@pytest.mark.parametrize(
+    ("records", "caption"),
+    [
+        (PLAIN, f"Scores of the reference model (Ref){{}}{DIFFERENCES}.{MEAN}"),
+        (REFERENCE, f"Scores of the reference model (Ref){{}}.{MEAN}"),
+        (REFERENCE[:1], "Scores of the reference model (Ref){}."),
+        (PLAIN[3:], f"Scores{{}}.{MEAN}"),  # no reference
+        (TWO_REFERENCES, f"Scores of the reference models (reference){{}}.{MEAN}"),
+    ],
+)
+def test_a_caption_speaks_of_columns_that_are_there(records, caption):
+    for make, about in ((layer_deltas, ""), (by_target, " by target")):
+        (table,) = make(Results.of(records))
+        assert table.caption == caption.format(about)
