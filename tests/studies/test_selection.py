@@ -136,7 +136,7 @@ def test_a_mean_waits_for_both_settings(study, treebanks, tmp_path):
 
 
 def test_more_settings_than_are_tried_cannot_be_chosen():
-    with pytest.raises(ValueError, match="the best 3 of 2 settings cannot be chosen; list more values"):
+    with pytest.raises(RequestError, match="the best 3 of 2 settings cannot be chosen; list more values"):
         Grid(best=3, epochs=(1, 2))
 
 

@@ -213,7 +213,7 @@ def as_model(model: TaskModel | str | Path) -> TaskModel:
 
 def _read_change(described: dict[str, Any]) -> Change:
     keys = {key: value for key, value in described.items() if key not in ("seed", "tensors", "shared")}
-    (intervention,) = Condition(**keys).interventions
+    (intervention,) = Condition.model_validate(keys).interventions
     return Change(intervention, described["seed"], tuple(described["tensors"]), tuple(described.get("shared", ())))
 
 
