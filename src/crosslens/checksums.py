@@ -21,7 +21,7 @@ def write_checksums(folder: Path) -> None:
 
 
 def read_checksums(file: Path) -> dict[str, str] | None:
-    """Read a file of checksums: name -> SHA-256; empty if there is no such file, None if it is damaged."""
+    """Read a file of checksums: name -> SHA-256; empty if the file does not exist, None if it is damaged."""
     try:
         entries = [_LINE.fullmatch(line) for line in file.read_text("utf-8").splitlines()]
     except FileNotFoundError:

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
@@ -154,6 +155,7 @@ def test_texts_by_language_are_parallel_as_files_of_the_same_lines_are(tmp_path)
     for given in (
         texts,
         pd.DataFrame(texts),
+        pa.table(texts),
         files,
         {"en": files["en"], "fr": load_corpus(texts["fr"], language="fr")},
     ):

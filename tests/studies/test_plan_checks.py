@@ -72,7 +72,7 @@ def test_layers_that_an_encoder_lacks_are_refused_with_their_condition(folder, t
 
 
 def test_corpora_without_a_language_are_named_before_they_are_left_out_of_tables(folder, tiny_bert, treebanks):
-    """The name of a source is no language."""
+    """The key of a source in a study does not say its language."""
     study, store = two_sources(folder, tiny_bert)
     for file, language in (("mine.conllu", "fr"), ("test.conllu", "en")):
         (path,) = treebanks.glob(f"ud/*/{language}_pud-ud-test.conllu")

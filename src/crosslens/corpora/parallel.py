@@ -25,12 +25,12 @@ from crosslens.corpora.catalogue import (
 from crosslens.corpora.collection import COLLECTIONS, Collection, Sides
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import text
-from crosslens.data.objects import has_columns
+from crosslens.data.objects import column_names, column_values, has_columns
 from crosslens.data.parallel import Parallel, join
 from crosslens.errors import DataError, RequestError, suggest
 
 ParallelLike = Parallel | str | Mapping[str, Any]
-"""What `load_parallel` takes. A data frame is a mapping of columns, too."""
+"""What `load_parallel` takes. Data frames and Arrow tables are mappings of columns, too."""
 
 
 def load_parallel(
@@ -119,7 +119,7 @@ def _given(columns: Any, languages: Sequence[str] | None) -> Iterator[Corpus]:
             f"{columns!r:.60} is not a parallel corpus",
             hint='give a name such as ud/pud, or texts by language, such as {"en": […], "fr": […]}',
         )
-    known = [str(column) for column in getattr(columns, "columns", columns)]
+    known = column_names(columns)
     for language in languages or known:
         if language not in known:
             raise DataError(f"the given text does not contain language {language!r}", hint=suggest(language, known))
@@ -128,7 +128,7 @@ def _given(columns: Any, languages: Sequence[str] | None) -> Iterator[Corpus]:
             require_tag(language)
             yield _file(str(side), language)()
         else:
-            yield load_corpus(side if isinstance(side, Corpus) else list(side), language=language)
+            yield load_corpus(side if isinstance(side, Corpus) else column_values(side), language=language)
 
 
 def _files(name: str) -> Sides:

@@ -19,6 +19,11 @@ def has_columns(data: object) -> bool:
     return isinstance(data, Mapping) or hasattr(data, "column_names") or hasattr(data, "columns")
 
 
+def column_names(data: Any) -> list[str]:
+    """Names of the columns of a table that `has_columns`."""
+    return [str(name) for name in getattr(data, "column_names", getattr(data, "columns", data))]
+
+
 def corpus_of(data: Any, *, pairs: bool = False, language: str | None = None) -> Corpus:
     """Make a corpus of a Python object.
 
@@ -70,8 +75,8 @@ def _item(item: Any, number: int, *, pairs: bool) -> Item:
 
 
 def _of_columns(data: Any) -> Corpus:
-    names = [str(name) for name in getattr(data, "column_names", getattr(data, "columns", data))]
-    columns = {name: _values(data[name]) for name in names}
+    names = column_names(data)
+    columns = {name: column_values(data[name]) for name in names}
     if len({len(values) for values in columns.values()}) > 1:
         lengths = ", ".join(f"{name} {len(values)}" for name, values in columns.items())
         raise DataError(f"columns differ in length: {lengths}", file=FILE)
@@ -81,7 +86,7 @@ def _of_columns(data: Any) -> Corpus:
     return read_rows(enumerate(rows, start=1), names, file=FILE, features=described, unnamed=True)
 
 
-def _values(column: Any) -> list:
+def column_values(column: Any) -> list:
     """Values of a column, None where one is missing."""
     if hasattr(column, "to_pylist"):  # Arrow
         return column.to_pylist()
