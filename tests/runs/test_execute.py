@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from crosslens.encoders.condition import Condition
-from crosslens.progress import Update
+from crosslens.progress import Update, callback
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.execute import LOG_EVERY, Context, _Log, _Work, execute
+from crosslens.runs.execute import LOG_EVERY, Context, _Log, _Work, execute, steps_reported
 from crosslens.runs.run import AdaptRun, EncoderRun, ModelRun
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
@@ -112,3 +112,24 @@ def test_the_log_has_a_line_after_every_so_many_steps_and_none_before_the_first(
         log.report("pretraining", step, 1000, "steps", f"loss {step}")
     expected = [Update("pretraining", step, 1000, "steps", f"loss {step}") for step in (LOG_EVERY, 2 * LOG_EVERY)]
     assert lines == [str(update) for update in expected]
+
+
+def test_evaluations_are_counted_and_can_be_stopped_between_two(study, treebanks, tmp_path):
+    """So that nobody reads the last step of training while fifty languages are evaluated."""
+    store, updates = Store(tmp_path / "runs"), []
+    several = study.model_copy(update={"conditions": (Condition(),), "seeds": (1,)})
+    (asked,) = plan(several, store, corpora=Corpora(str(treebanks))).left
+    context, number = Context(str(store.folder), str(treebanks), "cpu"), len(asked.questions)
+    assert number > 1
+
+    def evaluated():
+        return [update.done for update in updates if update.stage == f"{asked.run.label}, evaluating"]
+
+    with steps_reported(callback(updates.append)):
+        assert execute(asked, context, stop=lambda: evaluated()[-1:] == [1]).state == "stopped"
+        assert evaluated() == [0, 1]
+        assert store.answered(asked.run.id) == {asked.questions[0].id}
+        updates.clear()
+        assert execute(asked, context).state == "done"
+    assert evaluated() == list(range(number))
+    assert store.answered(asked.run.id) == {question.id for question in asked.questions}

@@ -201,8 +201,12 @@ class _Work:
         else:
             model = self.train(run, corpora)
             subject = Subject(model.encoder, model, run.base.path, self.store.encoder)
-        for results, counts in answers(subject, self.asked.questions, corpora, note=self.note):
+        done, questions = 0, self.asked.questions
+        self.progress.report("evaluating", done, len(questions), "evaluations")
+        for results, counts in answers(subject, questions, corpora, note=self.note):
             self.publish(subject, results, counts)
+            done += len(set(results.records["question"].to_pylist()))
+            self.progress.report("evaluating", done, len(questions), "evaluations")
         if not stored.is_dir():  # nothing was asked
             self.publish(subject, Results.of([]), {})
         if subject.model is not None and self.context.keep_models and not self.store.model(run.id).is_dir():
