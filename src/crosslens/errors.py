@@ -137,7 +137,7 @@ def require_known(name: str, known: Collection[str], problem: str, *, error: typ
     crosslens.errors.RequestError: unknown coefficient 'spearmann' (did you mean 'spearman'?)
     """
     if name not in known:
-        raise error(f"{problem} {name!r}", hint=suggest(str(name), known))
+        raise error(f"{problem} {name!r}", hint=suggest(name, known))
 
 
 def require_integer(value: object, name: str, *, least: int, most: int | None = None) -> int:
