@@ -134,7 +134,7 @@ def require_known(name: str, known: Collection[str], problem: str, *, error: typ
 
     >>> require_known("spearmann", ["spearman", "pearson"], "unknown coefficient")
     Traceback (most recent call last):
-    crosslens.errors.RequestError: unknown coefficient 'spearmann' (did you mean 'spearman'?)
+    crosslens.errors.RequestError: unknown coefficient 'spearmann' (did you mean 'spearman' or 'pearson'?)
     """
     if name not in known:
         raise error(f"{problem} {name!r}", hint=suggest(name, known))
