@@ -121,18 +121,23 @@ def suggest(wrong: object, known: Iterable[str], *, otherwise: str | None = None
     return "known: " + ", ".join(names[:20]) + (", …" if len(names) > 20 else "") if names else "none is known"
 
 
-def require_known(name: str, known: Collection[str], kind: str) -> None:
+def require_known(name: str, known: Collection[str], problem: str, *, error: type[RequestError] = RequestError) -> None:
     """Refuse the name of an alternative that does not exist.
 
     Args:
         known: the alternatives.
-        kind: what they are, for the error.
+        problem: beginning of the error, which the name ends: ``unknown pooling``.
+        error: class of the error.
 
     Raises:
         RequestError: if the name is not known.
+
+    >>> require_known("spearmann", ["spearman", "pearson"], "unknown coefficient")
+    Traceback (most recent call last):
+    crosslens.errors.RequestError: unknown coefficient 'spearmann' (did you mean 'spearman' or 'pearson'?)
     """
     if name not in known:
-        raise RequestError(f"unknown {kind} {name!r}", hint=suggest(str(name), known))
+        raise error(f"{problem} {name!r}", hint=suggest(name, known))
 
 
 def require_integer(value: object, name: str, *, least: int, most: int | None = None) -> int:

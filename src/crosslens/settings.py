@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from crosslens.errors import RequestError, suggest, suggest_beside
+from crosslens.errors import RequestError, require_known, suggest, suggest_beside
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
@@ -195,8 +195,7 @@ def choose(name: str, among: Mapping[str, Any], settings: Mapping[str, Any], *, 
     Raises:
         RequestError: for an unknown name, or an unknown or invalid setting.
     """
-    if name not in among:
-        raise RequestError(f"there is no {kind} {name!r}", hint=suggest(name, among))
+    require_known(name, among, f"there is no {kind}")
     return replace_settings(among[name], settings, what=f"the {kind} {name}")
 
 

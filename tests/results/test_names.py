@@ -10,9 +10,9 @@ from crosslens.results.record import Record, Results
 
 def test_two_encoders_keep_two_names():
     alike = ["a/b/e5", "c/d/e5"]
-    assert short_names(alike, {}) == dict(zip(alike, alike, strict=True))
-    assert short_names(alike, {"a/b/e5": {"1"}, "c/d/e5": set()}) == dict(zip(alike, alike, strict=True))
-    assert set(short_names(alike, {"a/b/e5": {"1"}, "c/d/e5": {"2"}}).values()) == {"e5"}
+    assert short_names({name: set() for name in alike}) == dict(zip(alike, alike, strict=True))
+    assert short_names({"a/b/e5": {"1"}, "c/d/e5": set()}) == dict(zip(alike, alike, strict=True))
+    assert set(short_names({"a/b/e5": {"1"}, "c/d/e5": {"2"}}).values()) == {"e5"}
     columns = {"task": "pos", "source": "en", "target": "fr", "metric": "accuracy", "corpus": "ud/fr", "value": 80.0}
     records = [
         Record(encoder=name, encoder_digest=digest * 16, **columns) for name, digest in zip(alike, "ab", strict=True)
@@ -24,7 +24,7 @@ def test_two_encoders_keep_two_names():
 
 def test_one_encoder_at_two_paths_is_one():
     paths = ["a/b/e5", "c/d/e5"]
-    assert set(short_names(paths, {path: {"1"} for path in paths}).values()) == {"e5"}
+    assert set(short_names({path: {"1"} for path in paths}).values()) == {"e5"}
     columns = {"task": "pos", "source": "en", "target": "fr", "metric": "accuracy", "corpus": "ud/fr", "seed": 1}
     reference = Record(encoder=paths[0], encoder_digest="a" * 64, value=80.0, **columns)
     changed = Record(encoder=paths[1], encoder_digest="a" * 64, value=70.0, **columns, **Condition(layers="1").columns)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from crosslens.alignment.rotation import Rotation, fit_rotation
 from crosslens.digests import stream_seed
 from crosslens.encoders.interventions.one_layer import OnOneLayer
-from crosslens.errors import RequestError, require_known, suggest
+from crosslens.errors import require_known
 from crosslens.results.cells import Row, condition_of
 
 Mapping = Literal["procrustes", "identity"]
@@ -58,11 +58,10 @@ def choose_baselines(names: str | Sequence[str], *, mapping: Mapping) -> tuple[B
     >>> choose_baselines(["identity", "untrained"], mapping="identity")
     ('untrained',)
     """
-    require_known(mapping, get_args(Mapping), "mapping")
+    require_known(mapping, get_args(Mapping), "unknown mapping")
     names = [names] if isinstance(names, str) else names
     for name in names:
-        if name not in BASELINES:
-            raise RequestError(f"there is no baseline {name!r}", hint=suggest(name, BASELINES))
+        require_known(name, BASELINES, "there is no baseline")
     return tuple(name for name in BASELINES if name in names and (mapping == "procrustes" or name == "untrained"))
 
 

@@ -86,7 +86,7 @@ def word_translation(
     for dictionary in (train, test):
         require_languages(dictionary, source.language, target.language)
     chosen = choose_baselines(baselines, mapping=mapping)
-    require_known(method, get_args(Method), "method")
+    require_known(method, get_args(Method), "unknown method")
     baseline_seeds = require_seeds(baseline_seeds, "baseline_seeds")
     listener = listening(progress)
     described = _described(train, test, [digest([list(pair) for pair in each.pairs]) for each in (train, test)])
@@ -221,7 +221,7 @@ def sentence_retrieval(
     refuse_different_widths(source, target)
     paired = pair_layers(source, target, layers=layers)
     chosen = choose_baselines(baselines, mapping=mapping)
-    require_known(method, get_args(Method), "method")
+    require_known(method, get_args(Method), "unknown method")
     baseline_seeds = require_seeds(baseline_seeds, "baseline_seeds")
     listener = listening(progress)
     described = _described(

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import click
 
-from crosslens.cli._names import CORPORA
+from crosslens.cli._names import CORPORA, CORPUS, RECIPE
 from crosslens.errors import RequestError
 from crosslens.files import allow_overwriting, refuse_existing
 
@@ -35,6 +35,17 @@ def seed_option(about: str) -> Callable:
 def save_every_option(default: int, about: str) -> Callable:
     """Return the option ``--save-every``, a number of steps."""
     return click.option("--save-every", type=click.IntRange(min=1), default=default, show_default=True, help=about)
+
+
+def corpus_option(flag: str, about: str, *, required: bool = False) -> Callable:
+    """Return an option for the name of a corpus."""
+    return click.option(flag, required=required, type=CORPUS, metavar="CORPUS", help=about)
+
+
+def recipe_option(*defaults: str) -> Callable:
+    """Return the option ``--recipe``, with the default recipes."""
+    about = f"Named training settings; see `crosslens list recipes` [default: {', '.join(defaults)}]."
+    return click.option("--recipe", type=RECIPE, metavar="NAME", help=about)
 
 
 test_option = click.option(

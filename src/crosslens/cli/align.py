@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from crosslens.cli._links import links as links_command
-from crosslens.cli._names import CORPORA, CORPUS, ENCODER, RECIPE, TASK, EncoderCommand
+from crosslens.cli._names import CORPORA, ENCODER, TASK, EncoderCommand
 from crosslens.cli._options import (
     choice_option,
+    corpus_option,
     read_settings,
+    recipe_option,
     results_options,
     seed_option,
     setting_option,
@@ -285,8 +287,8 @@ def sentences(
     "--parallel", metavar="NAME", help="Parallel sentences whose words are aligned: xnli/dev, en=FILE,fr=FILE."
 )
 @click.option("--links", metavar="FILE", help="Word alignments in Pharaoh format [default: computed with eflomal].")
-@click.option("--train", required=True, type=CORPUS, metavar="CORPUS", help="Training data in the first language.")
-@click.option("--dev", type=CORPUS, metavar="CORPUS", help="Development data, if the recipe selects on it.")
+@corpus_option("--train", "Training data in the first language.", required=True)
+@corpus_option("--dev", "Development data, if the recipe selects on it.")
 @click.option(
     "--test",
     required=True,
@@ -300,13 +302,7 @@ def sentences(
     ["same", "relative"],
     "Mapped layers of --against: of the same number, or at the same relative depth, for encoders of different depth.",
 )
-@click.option(
-    "--recipe",
-    type=RECIPE,
-    metavar="NAME",
-    help="Named training settings; see `crosslens list recipes` [default: muller2021.TASK, wu2019.TASK for document and"
-    " nli].",
-)
+@recipe_option("muller2021.TASK", "wu2019.TASK for document and nli")
 @setting_option("Override of a recipe or task setting.")
 @seed_option("Random seed of the trained models, and first random seed of the baselines.")
 @baseline_option

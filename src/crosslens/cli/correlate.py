@@ -6,7 +6,7 @@ import click
 
 from crosslens.cli._names import MEASURES
 from crosslens.cli._options import choice_option, csv_option, json_option, split_names, where_option
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import require_known
 from crosslens.files import write_finished, write_text
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def command(
     results, chosen = read_results(*paths).matching(*where), split_names(measures)
     known = [measure for (measure,), _ in results.groups("measure") if measure is not None]
     for name in chosen if known else ():
-        if name not in known:
-            raise RequestError(f"these results have no measure {name!r}", hint=suggest(name, known))
+        require_known(name, known, "these results have no measure")
     correlated = correlations(
         results,
         measures=chosen,

@@ -5,14 +5,16 @@ from typing import Any, Literal
 import click
 
 from crosslens.cli._interventions import intervention_options
-from crosslens.cli._names import CORPUS, ENCODER, RECIPE, TASK, EncoderCommand
+from crosslens.cli._names import ENCODER, TASK, EncoderCommand
 from crosslens.cli._options import (
+    corpus_option,
     data_option,
     device_option,
     json_option,
     new_folder_option,
     out_option,
     read_settings,
+    recipe_option,
     save_every_option,
     seed_option,
     setting_option,
@@ -26,28 +28,11 @@ from crosslens.encoders.interventions import INTERVENTIONS
 @click.command("finetune", cls=EncoderCommand)
 @click.argument("task", type=TASK)
 @click.argument("encoder", type=ENCODER)
-@click.option(
-    "--train",
-    required=True,
-    type=CORPUS,
-    metavar="CORPUS",
-    help="Training data: ud/en_ewt, wikiann/en, a file, or several joined by +.",
-)
-@click.option(
-    "--dev",
-    type=CORPUS,
-    metavar="CORPUS",
-    help="Development data [default: the dev split of the training data, if the recipe needs it].",
-)
+@corpus_option("--train", "Training data: ud/en_ewt, wikiann/en, a file, or several joined by +.", required=True)
+@corpus_option("--dev", "Development data [default: the dev split of the training data, if the recipe needs it].")
 @test_option
 @intervention_options(*INTERVENTIONS.built_in.values())
-@click.option(
-    "--recipe",
-    type=RECIPE,
-    metavar="NAME",
-    help="Named training settings; see `crosslens list recipes` [default: muller2021.TASK, wu2019.TASK for document"
-    " and nli, bilstm.TASK for ENCODER bilstm].",
-)
+@recipe_option("muller2021.TASK", "wu2019.TASK for document and nli", "bilstm.TASK for ENCODER bilstm")
 @setting_option("Override of a training setting, e.g. epochs=1.")
 @click.option("--vectors", metavar="FILE", help="Pretrained word vectors for ENCODER bilstm, in fastText's format.")
 @seed_option("Random seed of re-initialised layers, task head and data order.")

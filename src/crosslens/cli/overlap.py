@@ -2,15 +2,13 @@
 
 import click
 
-from crosslens.cli._names import CORPUS, ENCODER, EncoderCommand
-from crosslens.cli._options import data_option, json_option, out_option, test_option
+from crosslens.cli._names import ENCODER, EncoderCommand
+from crosslens.cli._options import corpus_option, data_option, json_option, out_option, test_option
 
 
 @click.command("overlap", cls=EncoderCommand)
 @click.argument("encoder", type=ENCODER)
-@click.option(
-    "--train", required=True, type=CORPUS, metavar="CORPUS", help="Training data of the source language: ud/en_ewt."
-)
+@corpus_option("--train", "Training data of the source language: ud/en_ewt.", required=True)
 @test_option
 @out_option("Folder for results.csv")
 @data_option

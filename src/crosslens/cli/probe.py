@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from crosslens.cli._interventions import reading_options
-from crosslens.cli._names import CORPUS, ENCODER, PROBE, EncoderCommand
+from crosslens.cli._names import ENCODER, PROBE, EncoderCommand
 from crosslens.cli._options import (
     choice_option,
+    corpus_option,
     last_layer_option,
     random_init_option,
     read_settings,
@@ -25,20 +26,13 @@ if TYPE_CHECKING:
 @click.command("probe", cls=EncoderCommand)
 @click.argument("probe", type=PROBE)
 @click.argument("encoder", type=ENCODER)
-@click.option(
+@corpus_option(
     "--train",
+    "Training data: labelled texts (langid/all, a .tsv, .csv or .jsonl file), or sentences for upos (ud/en_ewt).",
     required=True,
-    type=CORPUS,
-    metavar="CORPUS",
-    help="Training data: labelled texts (langid/all, a .tsv, .csv or .jsonl file), or sentences for upos (ud/en_ewt).",
 )
-@click.option("--test", required=True, type=CORPUS, metavar="CORPUS", help="Test data.")
-@click.option(
-    "--dev",
-    type=CORPUS,
-    metavar="CORPUS",
-    help="Development data for the learning-rate schedule [default: a tenth of the training data].",
-)
+@corpus_option("--test", "Test data.", required=True)
+@corpus_option("--dev", "Development data for the learning-rate schedule [default: a tenth of the training data].")
 @setting_option("Probe setting: sentences=2, pooling=cls.")
 @choice_option("--inputs", ["scaled", "raw"], "Standardised features (variance 1) or raw states.")
 @last_layer_option

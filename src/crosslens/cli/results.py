@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crosslens.cli._options import csv_option, sort_option, where_option
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import require_known
 from crosslens.files import write_finished
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def command(
 
     results = read_results(*paths, encoded=True).matching(*where)
     metrics = {name for (name,), _ in results.groups("metric") if name is not None}
-    if metric not in (None, "all", *metrics):
-        raise RequestError(f"these results have no metric {metric!r}", hint=suggest(metric, [*sorted(metrics), "all"]))
+    if metric is not None:
+        require_known(metric, {"all", *metrics}, "these results have no metric")
     for file in files:
         write_finished(file, results.write)
     show_tables(results, metric=metric, sort=sort, notes=not_evaluated(paths))

@@ -47,7 +47,7 @@ from crosslens.data.objects import corpus_of, has_columns
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
 from crosslens.digests import stream_seed
-from crosslens.errors import DataError, RequestError, suggest, suggest_beside, warn
+from crosslens.errors import DataError, RequestError, require_known, suggest, suggest_beside, warn
 from crosslens.formatting import counted
 from crosslens.lab.laboratory import DEFAULT_PRESET, Laboratory
 from crosslens.lab.presets import find_laboratory
@@ -549,8 +549,7 @@ def find_lab(name: str) -> tuple[str, Laboratory]:
 
 def _load_match_name(name: str, named: re.Match, split: str, data: str | Path | None) -> Corpus:
     collection, corpus, split = named["collection"], named["corpus"], named["split"] or split
-    if split not in SPLITS:
-        raise DataError(f"{name}: unknown split {split!r}", hint=suggest(split, SPLITS))
+    require_known(split, SPLITS, f"{name}: unknown split", error=DataError)
     if collection in LABS:
         language, laboratory = find_lab(corpus)
         return getattr(laboratory, LABS[collection])(language, split=split)

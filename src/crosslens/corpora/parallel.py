@@ -27,7 +27,7 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.formats import text
 from crosslens.data.objects import column_names, column_values, has_columns
 from crosslens.data.parallel import Parallel, join
-from crosslens.errors import DataError, RequestError, suggest
+from crosslens.errors import DataError, RequestError, require_known
 
 ParallelLike = Parallel | str | Mapping[str, Any]
 """What `load_parallel` takes. Data frames and Arrow tables are mappings of columns, too."""
@@ -70,8 +70,7 @@ def load_parallel(
     bare, cut = split_slice(name)
     sides = _sides(bare, data)
     for language in languages or ():
-        if language not in sides:
-            raise DataError(f"{name} does not contain language {language!r}", hint=suggest(language, sides))
+        require_known(language, sides, f"{name} does not contain language", error=DataError)
     joined = join((cut.of(sides[language]()) for language in sorted(languages or sides)), name=name)
     if bare != name and not len(joined):
         whole = load_parallel(bare, languages=languages, data=data)
@@ -121,8 +120,7 @@ def _given(columns: Any, languages: Sequence[str] | None) -> Iterator[Corpus]:
         )
     known = column_names(columns)
     for language in languages or known:
-        if language not in known:
-            raise DataError(f"the given text does not contain language {language!r}", hint=suggest(language, known))
+        require_known(language, known, "the given text does not contain language", error=DataError)
         side = columns[language]
         if isinstance(side, str | Path):
             require_tag(language)

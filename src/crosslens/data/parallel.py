@@ -7,7 +7,7 @@ from functools import cached_property
 
 from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.sentence import Sentence, Text
-from crosslens.errors import DataError, RequestError, suggest
+from crosslens.errors import DataError, RequestError, require_known, suggest
 
 _PUD = re.compile(r"[nw](\d\d)\d{6}$")
 _ORIGINALS = {"01": "en", "02": "de", "03": "fr", "04": "it", "05": "es"}
@@ -35,10 +35,7 @@ class Parallel:
         return len(next(iter(self.corpora.values())))
 
     def __getitem__(self, language: str) -> Corpus:
-        if language not in self.corpora:
-            raise DataError(
-                f"{self.name} does not contain language {language!r}", hint=suggest(language, self.languages)
-            )
+        require_known(language, self.corpora, f"{self.name} does not contain language", error=DataError)
         return self.corpora[language]
 
     @cached_property

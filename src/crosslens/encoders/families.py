@@ -8,7 +8,7 @@ frozen together with any layer, because a frozen layer computes with them.
 
 from dataclasses import dataclass
 
-from crosslens.errors import EncoderError, suggest
+from crosslens.errors import EncoderError, require_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,5 @@ def find_family(model_type: str) -> Family:
     """
     if model_type in REFUSED:
         raise EncoderError(f"{model_type} encoders are not supported: {REFUSED[model_type]}")
-    if model_type not in FAMILIES:
-        raise EncoderError(f"unsupported architecture {model_type!r}", hint=suggest(model_type, FAMILIES))
+    require_known(model_type, FAMILIES, "unsupported architecture", error=EncoderError)
     return FAMILIES[model_type]

@@ -147,7 +147,7 @@ def pair_layers(source: Layered, target: Layered, *, layers: LayerPairs = "same"
     Raises:
         RequestError: for ``same`` if the encoders differ in depth; for an unknown pairing.
     """
-    require_known(layers, get_args(LayerPairs), "pairing of layers")
+    require_known(layers, get_args(LayerPairs), "unknown pairing of layers")
     depths = (source.depth, target.depth)
     if layers == "all-pairs":
         return list(product(range(source.depth + 1), range(target.depth + 1)))

@@ -94,7 +94,7 @@ def load_encoder(
     name, revision = locate(given, revision)
     place = find_device(device)
     find_precision(precision, place)  # an unknown one is refused before anything is loaded
-    require_known(remote_code, ("refuse", "allow"), "choice for remote code")
+    require_known(remote_code, ("refuse", "allow"), "unknown choice for remote code")
     rounding = Condition.read({"quantize": quantize}).find(Quantize)
     if (Path(name) / ADAPTER).is_file():
         encoder = with_adapter(name, revision=revision)

@@ -28,7 +28,7 @@ from torch.overrides import TorchFunctionMode
 from crosslens.encoders.gpu.attention import attention_kernels
 from crosslens.encoders.options import ONLY_IN_FLOAT32, Precision
 from crosslens.environment import switch
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import require_known
 
 HAS_MKL_AND_ONEDNN = (
     torch.backends.mkl.is_available()
@@ -88,9 +88,7 @@ def find_precision(name: Precision | Literal["auto"], device: torch.device, *, f
     """
     if name == "auto":
         return "bfloat16" if has_fast_bfloat16(device) and family not in ONLY_IN_FLOAT32 else "float32"
-    if name not in get_args(Precision):
-        known = [*get_args(Precision), "auto"]
-        raise RequestError(f"unknown precision {name!r}", hint=suggest(str(name), known))
+    require_known(name, (*get_args(Precision), "auto"), "unknown precision")
     return name
 
 

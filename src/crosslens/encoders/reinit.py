@@ -18,7 +18,7 @@ from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.reinit import Components, Init, Reinit
 from crosslens.encoders.layers import format_layers, parse_layers
 from crosslens.encoders.models.held_weights import hold_in_float32
-from crosslens.errors import EncoderError, suggest
+from crosslens.errors import EncoderError, require_known
 from crosslens.initial_weights import initial_weights
 
 _ATTENTION = {"attention", "attentions", "attn", "self_attn", "SelfAttention", "rel_attn"}
@@ -65,8 +65,7 @@ def random_init(
     require_encoder(encoder)
     seed = require_seed(seed)
     for value, choices, setting in ((components, Components, "component"), (init, Init, "init")):
-        if value not in get_args(choices):
-            raise EncoderError(f"unknown {setting} {value!r}", hint=suggest(value, get_args(choices)))
+        require_known(value, get_args(choices), f"unknown {setting}", error=EncoderError)
     chosen = parse_layers(layers, encoder.depth)
     model = copy.deepcopy(encoder.model)
     everything = set(chosen) == set(range(encoder.depth + 1))

@@ -103,7 +103,7 @@ def represent(
     """
     corpus = load_corpus(corpus)
     encoder = require_encoder(encoder).for_language(corpus.language)
-    require_known(pooling, get_args(Pooling), "pooling")
+    require_known(pooling, get_args(Pooling), "unknown pooling")
     if pooling == "first" and not all(isinstance(item, Sentence) for item in corpus):
         raise DataError(f"pooling 'first' needs sentences of words, but {corpus.name} is running text")
     if pooling == "muller2021-code" and encoder.reading.repeat > 1:
@@ -196,7 +196,7 @@ def read_layers(
     Yields:
         The indices of the windows; their batch; ``(layers + 1)`` times its states ``(windows, length, width)``.
     """
-    require_known(last_layer, get_args(LastLayer), "kind of last layer")
+    require_known(last_layer, get_args(LastLayer), "unknown kind of last layer")
     encoder.model.eval()
     encoder = encoder.prepared(windows, corpus)
     listener, stage, done = listening(progress), f"reading {corpus.name}", 0

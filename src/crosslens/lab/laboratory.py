@@ -13,7 +13,7 @@ import numpy as np
 from crosslens.data.corpus import Corpus
 from crosslens.data.sentence import Sentence, Text
 from crosslens.digests import stream_seed
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import RequestError, require_known
 from crosslens.lab.grammar import KINDS, Tree
 from crosslens.lab.laboratory_settings import LaboratorySettings
 from crosslens.lab.language import Language, heads_of
@@ -209,8 +209,7 @@ class Laboratory:
         return _count(count, SIZES[split]), stream, "-".join((split, *stream))
 
     def _check_split(self, split: str) -> None:
-        if split not in SIZES:
-            raise RequestError(f"unknown split {split!r}", hint=suggest(split, SIZES))
+        require_known(split, SIZES, "unknown split")
 
     def _generator(self, *stream: str) -> np.random.Generator:
         return np.random.default_rng(stream_seed(self.settings.seed, "texts", *stream))
@@ -326,8 +325,7 @@ class Laboratory:
         return self.lexicons[language]
 
     def _grammar(self, language: str) -> Language:
-        if language not in self.settings.languages:
-            raise RequestError(f"the laboratory has no language {language!r}", hint=suggest(language, self.languages))
+        require_known(language, self.settings.languages, "the laboratory has no language")
         return self.settings.languages[language]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import require_known
 
 FACTORS: dict[str, dict[str, Any]] = {
     "default-anchors": {"vocabulary.anchors": "default"},
@@ -29,6 +29,5 @@ def find_factor(name: str, own: Mapping[str, Mapping[str, Any]]) -> Mapping[str,
         RequestError: for an unknown factor.
     """
     known = {**FACTORS, **own}
-    if name not in known:
-        raise RequestError(f"there is no factor {name!r}", hint=suggest(name, known))
+    require_known(name, known, "there is no factor")
     return known[name]

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from crosslens.encoders.interventions.intervention import Layers
 from crosslens.encoders.layers import parse_layers
 from crosslens.encoders.options import Precision
-from crosslens.errors import EncoderError, RequestError, suggest
+from crosslens.errors import EncoderError, RequestError, require_known, suggest
 from crosslens.settings import Count, Positive, Seed, Share, Strict, problems_of
 
 Anchors = Literal["joint", "default", "none"]
@@ -207,8 +207,7 @@ class Pretraining(Strict):
             RequestError: for a language without text.
         """
         for language in languages:
-            if language not in self.corpora:
-                raise RequestError(f"there is no text of {language!r}", hint=suggest(language, self.corpora))
+            require_known(language, self.corpora, "there is no text of")
         kept = {pair: name for pair, name in self.dictionaries.items() if set(self.sides(pair)) <= set(languages)}
         corpora = {language: self.corpora[language] for language in languages}
         return replaced(self, {"corpora": corpora, "dictionaries": kept})

@@ -1,6 +1,6 @@
 """Tables of all metrics of a task: UAS beside LAS, precision and recall beside F1."""
 
-from crosslens.report.blocks import column_head, scores_of
+from crosslens.report.blocks import scores_of
 from crosslens.report.conditions.comparison import Comparison, comparisons, one_head_each
 from crosslens.report.table import Notes, Row, Table
 from crosslens.results.cells import encoders_apart
@@ -26,19 +26,14 @@ def metrics(results: Results) -> list[Table]:
 def _table(blocks: list[Comparison]) -> Table:
     several = len({block.source for block in blocks}) > 1
     blocks = one_head_each(blocks)
-    head = tuple(
-        dict.fromkeys(column_head(block.scores, column) for block in blocks for column in block.scores.columns)
-    )
+    head = tuple(dict.fromkeys(name for block in blocks for name in block.heads))
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
     for block in blocks:
-        columns = {column_head(block.scores, column): column for column in block.scores.columns}
+        columns = list(map(block.heads.get, head))
         own = block.source + (f", mean of {len(block.same)}" if len(block.same) > 1 else "")
         rows = tuple(
-            Row(
-                f"{block.metric}: {block.source} – {part}",
-                tuple(block.cell(keys, columns.get(name), notes) for name in head),
-            )
+            block.row(f"{block.metric}: {block.source} – {part}", keys, columns, notes)
             for part, keys in ((own, block.same), (f"x, mean of {len(block.cross)}", block.cross))
             if keys
         )

@@ -89,21 +89,13 @@ def make_page(
     last = last_checkpoints(results).sorted(sort)  # as in tables and figures
     blocks = score_blocks(last)
     tables = [score_cells(block.results) for block in blocks]  # which refuses what contradicts
-    unchanged = before_training(last)
-    similar = _similarities(unchanged.filter(metric="similarity", target_layer=None))
+    similar = _similarities(before_training(last).filter(metric="similarity", target_layer=None))
     similarities = encoders_apart(last).filter(metric="similarity")
-    heats = [_heat(block, table) for block, table in zip(blocks, tables, strict=True)]
-    for heat, block, table in zip(heats, blocks, tables, strict=True):
-        names = {row: _named(row, table.rows) for row in table.rows}
-        correlated = transfer_correlations(block, similarities)
-        by_layer = transfer_correlations(block, similarities, layers="each") if correlated else []
-        heat["gaps"] = gap_panels([*correlated, *by_layer], block)
-        heat["overviews"] = overviews(block, names=names, correlated=correlated)
     sections = all_sections(last, blocks, typology=typology)
     records = {
         "scores": _columns(scores),
         "similarities": _columns({name: [row[name] for row in similar] for name in (similar[0] if similar else ())}),
-        "tables": heats,
+        "tables": [_table(block, table, similarities) for block, table in zip(blocks, tables, strict=True)],
         "sort": sort,
         "kinds": list(SENTENCE_PAIRS.values()),
         "measures": {measure: metric_name(measure) for measure in sorted({row["of"] for row in similar})},
@@ -115,21 +107,24 @@ def make_page(
     }
     # In a script element "<" could end it; as an escape it is the same text to JSON and nothing to HTML.
     text = json.dumps(records, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    parts = [f"<h1>{escape(title)}</h1>"]
-    parts += [f"<p>{escape(introduction)}</p>"] if introduction else []
-    parts += [opening] if opening else []
-    parts += [_file("opening.html")] if scores else []
-    parts += [_file("languages.html")] if scores or len(similar) or sections else []
-    parts += [_file("profile.html")] if scores else []
-    parts += [_file("encoders.html")] if records["encoders"] else []
-    parts += [_folded(findings)] if findings else []
-    parts += [_file("heat.html")] if scores else []
-    parts += [_file("curves.html")] if len(similar) else []
-    parts += [OF_ONE_LANGUAGE] if not all(row["different"] for row in similar) else []
-    parts += [_file("gap.html")] if scores else []
-    parts += [section.html() for section in sections]
-    parts += [_file("results.html")] if scores else []
-    parts += [f"<section><h2>Provenance</h2><dl>{_provenance(results, runs or {})}</dl></section>", _file("run.html")]
+    parts: list[tuple[str, object]] = [  # HTML, and whether the results fill it
+        (f"<h1>{escape(title)}</h1>", True),
+        (f"<p>{escape(introduction)}</p>", introduction),
+        (opening, opening),
+        (_file("opening.html"), scores),
+        (_file("languages.html"), scores or similar or sections),
+        (_file("profile.html"), scores),
+        (_file("encoders.html"), records["encoders"]),
+        (_folded(findings), findings),
+        (_file("heat.html"), scores),
+        (_file("curves.html"), similar),
+        (OF_ONE_LANGUAGE, not all(row["different"] for row in similar)),
+        (_file("gap.html"), scores),
+        ("\n".join(section.html() for section in sections), sections),
+        (_file("results.html"), scores),
+        (f"<section><h2>Provenance</h2><dl>{_provenance(results, runs or {})}</dl></section>", True),
+        (_file("run.html"), True),
+    ]
     style, script = _file("page.css"), "\n".join(map(_file, SCRIPTS))
     pieces = (  # joined once: of many records, each copy of the page takes 100 MB
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
@@ -137,7 +132,7 @@ def make_page(
         f"<title>{escape(title)}</title>",
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<style>{style}</style></head><body><main>\n",
-        "\n".join(parts),
+        "\n".join(part for part, filled in parts if filled),
         '\n</main><script type="application/json" id="records">',
         text,
         f"</script>\n<script>{script}</script></body></html>\n",
@@ -238,6 +233,18 @@ def _scores(block: Block, table: Cells) -> dict[str, list]:
         "place": spread([numbers[column] for _, column in places.values]),
         "value": values("value"),
         **{name: [rounded(value, DECIMALS) for value in values(name)] for name in ("low", "high")},
+    }
+
+
+def _table(block: Block, table: Cells, similarities: Results) -> dict[str, Any]:
+    """Table of a block, with its overviews, and its transfer gaps beside similarities."""
+    names = {row: _named(row, table.rows) for row in table.rows}
+    correlated = transfer_correlations(block, similarities)
+    by_layer = transfer_correlations(block, similarities, layers="each") if correlated else []
+    return {
+        **_heat(block, table),
+        "gaps": gap_panels([*correlated, *by_layer], block),
+        "overviews": overviews(block, names=names, correlated=correlated),
     }
 
 

@@ -244,21 +244,8 @@ def _tables(
 ) -> list[Table]:
     several = [scores for column, scores in columns.items() if column.setting == "zero-shot"]  # in order; others have
     rows = list(dict.fromkeys(row for scores in (*several, *columns.values()) for row in scores))  # a source each
-    printed = list(_distances(task, columns, rows, orders, beside, notes))
-    distances = len(printed)
-    most = cells.most_seeds(cell for scores in columns.values() for cell in scores.values())
-    for column, scores in columns.items():
-        others = [row for row in scores if row.language not in trained_languages(column.source)]
-        ours = [cell_of(scores.get(row, cells.EMPTY), "score", notes, most=most) for row in rows]
-        ours.append(_mean_over(column, [scores[row] for row in others], notes, most))
-        printed.append(_Line(column.panel, column.label, column.words or "ours", ours, "plain"))
-        if beside is None or column.joined or column.source not in (None, beside.source):
-            continue
-        if known := _known(beside.supervised(task, metric, column.as_published), scores):
-            theirs = _published(known, rows, others, notes)
-            differences = [difference(a.value, b.value) for a, b in zip(ours, theirs, strict=True)]
-            for label, numbers in ((beside.name, theirs), ("ours − theirs", differences)):
-                printed.append(_Line(column.panel, label, label, numbers))
+    distances = list(_distances(task, columns, rows, orders, beside, notes))
+    scored = list(_scored(task, metric, columns, rows, beside, notes))
     caption = (
         f"{title}: scores by training data. The mean is over the languages of a setting, without the source"
         " language of zero-shot transfer."
@@ -270,28 +257,53 @@ def _tables(
             " The word-order distance is the mean difference in how often dependents precede their heads (Ahmad et al."
             " 2019)."
         )
-    if beside is not None and len(printed) > len(columns) + distances:
-        caption += f" Next to ours: {beside.name} as published ({beside.data[task]}), and ours minus published."
+    others: list[_Line] = []
     if beside is not None:
-        panels = {column.setting: column.panel for column in columns if column.source in (None, beside.source)}
-        systems = _other_systems(beside, task, metric, panels, rows, notes)
-        for (setting, system), numbers in systems.items():
-            printed.append(_Line(panels.get(setting, setting), f"{setting}, {system}", system, numbers))
-        listed = "; ".join(dict.fromkeys(f"{system}: {beside.systems[system]}" for _, system in systems))
+        if len(scored) > len(columns):
+            caption += f" Next to ours: {beside.name} as published ({beside.data[task]}), and ours minus published."
+        panels: dict[str, str] = {
+            column.setting: column.panel for column in columns if column.source in (None, beside.source)
+        }
+        others = list(_other_systems(beside, task, metric, panels, rows, notes))
+        listed = "; ".join(dict.fromkeys(f"{line.label}: {beside.systems[line.label]}" for line in others))
         caption += f" Other systems in {beside.name}: {listed}." if listed else ""
-    name = "-".join(filter(None, ("supervision", task, metric, split)))
-    head = tuple(line.head for line in printed)
+    printed = [*distances, *scored, *others]
     lines = [Row(row.label, tuple(line.cells[place] for line in printed)) for place, row in enumerate(rows)]
     lines.append(Row("mean", tuple(line.cells[-1] for line in printed), "mean"))
-    tables = [Table(name, caption, head, {title: tuple(lines)}, tuple(notes.texts))]
-    if len(rows) <= ACROSS:
-        languages = (*(row.label for row in rows), "mean")
-        settings: dict[str, tuple[Row, ...]] = {}
-        for line in printed:
-            settings[line.panel] = (*settings.get(line.panel, ()), Row(line.label, tuple(line.cells), line.kind))
-        name = "-".join(filter(None, ("settings", task, metric, split)))
-        tables.append(Table(name, caption, languages, settings, tuple(notes.texts)))
-    return tables
+    settings: dict[str, tuple[Row, ...]] = {}
+    for line in printed:
+        settings[line.panel] = (*settings.get(line.panel, ()), Row(line.label, tuple(line.cells), line.kind))
+    languages = (*(row.label for row in rows), "mean")
+    shapes = [("supervision", tuple(line.head for line in printed), {title: tuple(lines)})]
+    shapes += [("settings", languages, settings)] if len(rows) <= ACROSS else []
+    return [
+        Table("-".join(filter(None, (kind, task, metric, split))), caption, head, groups, tuple(notes.texts))
+        for kind, head, groups in shapes
+    ]
+
+
+def _scored(
+    task: str,
+    metric: str,
+    columns: Mapping[_Column, Scores],
+    rows: Sequence[_Row],
+    beside: Paper | None,
+    notes: Notes,
+) -> Iterator[_Line]:
+    """Our scores of each column, and behind them the published ones with the differences to them."""
+    most = cells.most_seeds(cell for scores in columns.values() for cell in scores.values())
+    for column, scores in columns.items():
+        others = [row for row in scores if row.language not in trained_languages(column.source)]
+        ours = [cell_of(scores.get(row, cells.EMPTY), "score", notes, most=most) for row in rows]
+        ours.append(_mean_over(column, [scores[row] for row in others], notes, most))
+        yield _Line(column.panel, column.label, column.words or "ours", ours, "plain")
+        if beside is None or column.joined or column.source not in (None, beside.source):
+            continue
+        if known := _known(beside.supervised(task, metric, column.as_published), scores):
+            theirs = _published(known, rows, others, notes)
+            differences = [difference(a.value, b.value) for a, b in zip(ours, theirs, strict=True)]
+            for label, numbers in ((beside.name, theirs), ("ours − theirs", differences)):
+                yield _Line(column.panel, label, label, numbers)
 
 
 def _distances(
@@ -320,16 +332,15 @@ def _distances(
 
 
 def _other_systems(
-    paper: Paper, task: str, metric: str, settings: Collection[str], rows: Sequence[_Row], notes: Notes
-) -> dict[tuple[str, str], list[Cell]]:
+    paper: Paper, task: str, metric: str, panels: Mapping[str, str], rows: Sequence[_Row], notes: Notes
+) -> Iterator[_Line]:
     """Published scores of other systems in our settings, and in settings that only they have."""
-    columns: dict[tuple[str, str], list[Cell]] = {}
     for (setting, system), published in paper.other_systems(task, metric).items():
         known = _known(published, rows)
-        if known and (setting in settings or setting not in SETTINGS):
+        if known and (setting in panels or setting not in SETTINGS):
             others = [row for row in rows if setting == "in-language" or row.language != paper.source]
-            columns[setting, system] = _published(known, rows, others, notes)
-    return columns
+            numbers = _published(known, rows, others, notes)
+            yield _Line(panels.get(setting, setting), f"{setting}, {system}", system, numbers)
 
 
 def _known(published: Mapping[str, Printed], rows: Iterable[_Row]) -> dict[_Row, Printed]:

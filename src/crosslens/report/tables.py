@@ -7,7 +7,7 @@ from functools import partial
 
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_ranking
-from crosslens.report.blocks import column_head, on_one_layer, score_head, scores_of
+from crosslens.report.blocks import on_one_layer, score_head, scores_of
 from crosslens.report.conditions.comparison import Comparison, comparisons, one_head_each
 from crosslens.report.conditions.dose_response import dose_response
 from crosslens.report.conditions.heads import heads
@@ -129,7 +129,7 @@ def layer_deltas(
     Returns:
         One table, or none where there are no scores.
     """
-    blocks = list(comparisons(results))
+    blocks = comparisons(results)
     return [_table("layer-deltas", "", blocks, _means, beside, significance)] if blocks else []
 
 
@@ -141,7 +141,7 @@ def by_target(
     With several test corpora in the source language, as in Table 2, same-language and cross-language rows are separate
     groups.
     """
-    blocks = list(comparisons(results))
+    blocks = comparisons(results)
     by_task = {task: [block for block in blocks if block.task == task] for task in (block.task for block in blocks)}
     return [
         _table(
@@ -267,20 +267,16 @@ def _table(
     significance: Significance | None = None,
 ) -> Table:
     blocks = one_head_each(blocks)
-    head = tuple(
-        dict.fromkeys(column_head(block.scores, column) for block in blocks for column in block.scores.columns)
-    )
+    head = tuple(dict.fromkeys(name for block in blocks for name in block.heads))
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
     for block in blocks:
-        columns = {column_head(block.scores, column): column for column in block.scores.columns}
-        ordered = [columns.get(text) for text in head]
+        columns = list(map(block.heads.get, head))
         for line in lines(block):
-            printed = tuple(block.cell(line.keys, column, notes, significance) for column in ordered)
-            published = _beside(block, line, ordered, printed, beside, notes) if beside is not None else ()
+            row = block.row(line.label, line.keys, columns, notes, significance)
+            published = _beside(block, line, columns, row.cells, beside, notes) if beside is not None else ()
             title = ", ".join(filter(None, (block.title, block.label, line.part)))
-            row = Row(line.label, printed, "mean" if line.is_mean else "plain")
-            groups[title] = (*groups.get(title, ()), row, *published)
+            groups[title] = (*groups.get(title, ()), replace(row, kind="mean") if line.is_mean else row, *published)
     caption = _caption(about, blocks) + published_caption(beside, groups)
     return Table(name, caption, head, groups, tuple(notes.texts))
 

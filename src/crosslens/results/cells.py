@@ -338,7 +338,7 @@ def _name_encoders(columns: Columns) -> None:
     for name, digest in named:
         if name is not None and digest is not None:
             digests[name].add(digest)
-    short = short_names(digests, digests)
+    short = short_names(digests)
     labels = _apart([(short.get(name, name), digest) for name, digest in named])
     columns.replace("encoder", first.changed(labels[: len(first.values)]))
     if second:

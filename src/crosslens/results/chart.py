@@ -167,14 +167,14 @@ def similarity_style(encoders: Sequence[str], **legend: Any) -> SimilarityStyle:
         encoders: names of the encoders and states, in the order of the legend.
         legend: options of the legends, as altair calls them.
     """
-    title, bold = "encoder", alt.Legend(symbolOpacity=1, **legend)
+    bold = alt.Legend(symbolOpacity=1, **legend)
+    colour, shape = (
+        channel("encoder:N", sort=encoders, title="encoder", legend=bold, scale=alt.Scale(domain=encoders, range=marks))
+        for channel, marks in ((alt.Color, list(COLOURS)), (alt.Shape, list(SHAPES)))
+    )
     return SimilarityStyle(
-        alt.Color(
-            "encoder:N", sort=encoders, title=title, legend=bold, scale=alt.Scale(domain=encoders, range=list(COLOURS))
-        ),
-        alt.Shape(
-            "encoder:N", sort=encoders, title=title, legend=bold, scale=alt.Scale(domain=encoders, range=list(SHAPES))
-        ),
+        colour,
+        shape,
         alt.StrokeDash(
             "sentences:N",
             sort=list(SENTENCE_PAIRS.values()),

@@ -1,11 +1,11 @@
 """Short names of encoders for display, each different from the others."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from crosslens.formatting import short_name
 
 
-def short_names(names: Iterable[str], digests: Mapping[str, set[str]]) -> dict[str, str]:
+def short_names(digests: Mapping[str, set[str]]) -> dict[str, str]:
     """Shorten names where that does not give two encoders one name.
 
     Args:
@@ -16,11 +16,10 @@ def short_names(names: Iterable[str], digests: Mapping[str, set[str]]) -> dict[s
         Name -> short name, or the name itself.
     """
     shared: dict[str, list[str]] = {}
-    for name in dict.fromkeys(names):
+    for name in digests:
         shared.setdefault(short_name(name), []).append(name)
     short = {}
     for shortened, alike in shared.items():
-        known = [digests.get(name, set()) for name in alike]
-        apart = len(alike) == 1 or all(known)
+        apart = len(alike) == 1 or all(digests[name] for name in alike)
         short |= {name: shortened if apart else name for name in alike}
     return short

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from crosslens.data.language_families import known_language
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import require_known
 from crosslens.results.cells import VARIANTS, Key, condition_of, disambiguated
 from crosslens.results.pivot import ROW
 from crosslens.results.record import Results
@@ -40,8 +40,7 @@ def in_order(results: Results, by: Order) -> Results:
     Raises:
         RequestError: for another order.
     """
-    if by not in ORDERS:
-        raise RequestError(f"there is no order of languages {by!r}", hint=suggest(by, ORDERS))
+    require_known(by, ORDERS, "there is no order of languages")
     scores = reference_scores(results) if by == "score" else {}
     of_target = _by_target(scores)
     columns = disambiguated(results).columns

@@ -146,22 +146,15 @@ def score_table(results: Results) -> "pandas.DataFrame":
     compared = table.compared()
     source = results.filter(measure=None).records["source"][0].as_py()
     same, cross, unknown = parts_of(table, source)
-    rows: list[Key] = []
-    values: list[list[float | None]] = []
+    lines: list[tuple[Key, Sequence[Key]]] = []  # names, and the rows that the line is the mean of
     for part, title in ((same, SAME), (cross, CROSS)):
-        for row in part:
-            rows.append(row)
-            values.append([compared.get(row, column).mean for column in table.columns])
-        if part:
-            rows.append((title, f"of {len(part)}", ""))
-            values.append([mean_row(compared, part, column).mean for column in table.columns])
-    for row in unknown:
-        rows.append((row[0] or UNKNOWN, *row[1:]))
-        values.append([compared.get(row, column).mean for column in table.columns])
-    several = any(row[2] for row in table.rows)
+        lines += [(row, [row]) for row in part]
+        lines += [((title, f"of {len(part)}", ""), part)] if part else []
+    lines += [((row[0] or UNKNOWN, *row[1:]), [row]) for row in unknown]
+    values = [[mean_row(compared, rows, column).mean for column in table.columns] for _, rows in lines]
+    names = ROW if any(row[2] for row in table.rows) else ROW[:2]
     index = pd.MultiIndex.from_tuples(
-        [tuple(part or "" for part in row[: 3 if several else 2]) for row in rows],
-        names=list(ROW[: 3 if several else 2]),
+        [tuple(part or "" for part in name[: len(names)]) for name, _ in lines], names=list(names)
     )
     heads = {column: table.head(column) for column in table.columns}
     frame = pd.DataFrame(values, index=index, columns=list(heads.values()), dtype=float)

@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from crosslens.encoders.condition import REFERENCE, Condition, is_condition
-from crosslens.errors import DataError, RequestError, suggest, suggest_beside
+from crosslens.errors import DataError, RequestError, require_known, suggest, suggest_beside
 from crosslens.files import is_refusal, write_bytes
 from crosslens.results.record_rows import Coded, Columns, divided
 
@@ -148,8 +148,7 @@ def value_of(column: str, text: str) -> str | int:
 
 
 def _column(name: str) -> pa.Field:
-    if name not in COLUMNS:
-        raise RequestError(f"results have no column {name!r}", hint=suggest(name, COLUMNS))
+    require_known(name, COLUMNS, "results have no column")
     return SCHEMA.field(name)
 
 

@@ -156,7 +156,7 @@ def finetune_and_evaluate(
         TrainingError: when the loss is not finite, or memory runs out.
     """
     seed = require_seed(seed)
-    require_known(keep, ("results", "model"), "choice of what to keep")
+    require_known(keep, ("results", "model"), "unknown choice of what to keep")
     for folder in (out, predictions):
         if folder is not None:
             refuse_existing(folder)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import RequestError, require_known
 from crosslens.results.record import Results
 
 PROJECT = "crosslens"
@@ -53,8 +53,7 @@ def tracking(name: str, *, run: str, settings: Mapping[str, Any]) -> Iterator[Tr
         RequestError: for an unknown tracker, or one whose package is not installed.
     """
     kind, _, place = name.partition("=")
-    if kind not in TRACKERS:
-        raise RequestError(f"unknown tracker {kind!r}", hint=suggest(kind, TRACKERS))
+    require_known(kind, TRACKERS, "unknown tracker")
     package, start = TRACKERS[kind]
     try:
         module = importlib.import_module(package)

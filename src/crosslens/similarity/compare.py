@@ -109,8 +109,8 @@ def compare(
         [[0, 'cka', 100], [1, 'cka', 100]]
     """
     require_encoder(encoder)
-    require_known(last_layer, get_args(LastLayer), "kind of last layer")
-    require_known(interval, ("none", "jackknife"), "interval")
+    require_known(last_layer, get_args(LastLayer), "unknown kind of last layer")
+    require_known(interval, ("none", "jackknife"), "unknown interval")
     seed = require_seed(seed)
     pairs = [pairs] if isinstance(pairs, str) else list(pairs)
     baselines = [baselines] if isinstance(baselines, str) else list(baselines)

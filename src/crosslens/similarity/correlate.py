@@ -88,7 +88,7 @@ def correlate(
         >>> round(xl.correlate(gap, similarity).value, 2)
         -0.94
     """
-    require_known(coefficient, get_args(Coefficient), "coefficient")
+    require_known(coefficient, get_args(Coefficient), "unknown coefficient")
     seed, resamples = require_seed(seed), require_integer(resamples, "resamples", least=1)
     control = {} if control is None else control
     for side in (gap, similarity, control):

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Literal, get_args
 
 from crosslens.encoders.options import Pooling
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import RequestError, require_known, suggest
 from crosslens.plugins import Registry
 from crosslens.similarity.cca import pwcca, svcca
 from crosslens.similarity.cka import Centred, debiased_cka, length_matched_cka, linear_cka, shuffled_cka
@@ -108,8 +108,7 @@ def choose_measures(
     measures = [measures] if isinstance(measures, str) else measures
     baselines = [baselines] if isinstance(baselines, str) else baselines
     for baseline in baselines:
-        if baseline not in get_args(Baseline):
-            raise RequestError(f"there is no baseline {baseline!r}", hint=suggest(baseline, get_args(Baseline)))
+        require_known(baseline, get_args(Baseline), "there is no baseline")
     names = measures or (("cka", "cka_debiased") if baselines else DEFAULT_MEASURES)
     chosen = {name: find_measure(name) for name in names}
     suffixes = [baseline.replace("-", "_") for baseline in baselines if baseline != "untrained"]

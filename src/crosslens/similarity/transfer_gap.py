@@ -12,7 +12,7 @@ import numpy as np
 
 from crosslens.data.corpus import trained_languages
 from crosslens.encoders.condition import REFERENCE
-from crosslens.errors import RequestError, require_known, suggest
+from crosslens.errors import RequestError, require_known
 from crosslens.results.cells import (
     EMPTY,
     VARIANTS,
@@ -205,12 +205,11 @@ def correlations(
         >>> correlated.source, sorted(correlated.gaps)
         ('en', ['ar', 'de', 'es', 'fi', 'fr', 'hi', 'ru', 'zh'])
     """
-    require_known(layers, get_args(Layers), "choice of layers")
-    require_known(coefficient, get_args(Coefficient), "coefficient")
-    require_known(outcome, get_args(Outcome), "outcome")
+    require_known(layers, get_args(Layers), "unknown choice of layers")
+    require_known(coefficient, get_args(Coefficient), "unknown coefficient")
+    require_known(outcome, get_args(Outcome), "unknown outcome")
     for name in control:
-        if name not in CONFOUNDS:
-            raise RequestError(f"there is no confound {name!r}", hint=suggest(name, CONFOUNDS))
+        require_known(name, CONFOUNDS, "there is no confound")
     measured = partial(
         _correlated, measures=measures, layers=layers, control=control, coefficient=coefficient, outcome=outcome
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import RequestError, require_known, suggest
 from crosslens.lab.laboratory import DEFAULT_PRESET
 from crosslens.lab.presets import find_laboratory
 from crosslens.settings import read_settings
@@ -33,8 +33,7 @@ def find_data(data: Data | str, *, tasks: Sequence[str] | None = None) -> Data:
     if name == "lab":
         return _lab(part or DEFAULT_PRESET, tasks or ())
     shipped = data_sets()
-    if name not in shipped:
-        raise RequestError(f"there is no set of corpora {name!r}", hint=suggest(name, [*shipped, "lab"]))
+    require_known(name, (*shipped, "lab"), "there is no set of corpora")
     shipped_data = _read(shipped[name])
     if not part:
         return shipped_data

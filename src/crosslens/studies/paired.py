@@ -15,8 +15,8 @@ from crosslens.results.cells import WHOLE, cells
 from crosslens.results.pivot import mean_name
 from crosslens.results.record import Record, Results, concatenated, value_of
 from crosslens.runs.recorded import recorded
-from crosslens.scores.intervals import linearised, q_values
-from crosslens.studies.summary import difference, pooled
+from crosslens.scores.intervals import linearised
+from crosslens.studies.summary import corrected, difference, pooled
 
 if TYPE_CHECKING:
     import pandas
@@ -88,8 +88,6 @@ def test(
         >>> table[["target", "seeds", "sentences"]].values.tolist()[-1]
         ['mean of 2 languages', 1, 30]
     """
-    import pandas as pd
-
     for name, where in (("A", where_a), ("B", where_b)):
         if where is not None and not isinstance(where, Mapping):
             option = f"where_{name.lower()}"
@@ -107,11 +105,7 @@ def test(
     pairs = {key: (sides[0][key], sides[1][key]) for key in common}
     single = [_row([pair]) for pair in pairs.values()]
     means = [_row(group) for group in _cross_language(pairs.values())]
-    frames = []
-    for rows in (single, means):
-        frame = pd.DataFrame(rows, columns=list(COLUMNS))
-        frames.append(frame.assign(q=q_values(frame["p"].to_numpy(float))))
-    return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
+    return corrected([single, means], COLUMNS)
 
 
 def _read(source: Source, columns: Mapping[str, Any], side: str) -> Results:

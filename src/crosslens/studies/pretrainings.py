@@ -10,7 +10,7 @@ from crosslens.corpora.dictionaries import load_dictionary
 from crosslens.digests import digest
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.layers import scale_layers
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import RequestError, require_known
 from crosslens.lab.export import PRETRAINING, pretraining_settings
 from crosslens.lab.laboratory import DEFAULT_PRESET
 from crosslens.lab.presets import find_laboratory
@@ -67,8 +67,7 @@ def find_pretraining(name: str) -> tuple[Pretraining, str]:
     if name.endswith((".yaml", ".yml")):
         return read_settings(name, Pretraining), str(Path(name).resolve().parent)
     shipped = pretrainings()
-    if name not in shipped:
-        raise RequestError(f"there are no pretraining settings {name!r}", hint=suggest(name, [*shipped, "lab"]))
+    require_known(name, (*shipped, "lab"), "there are no pretraining settings")
     return read_settings(shipped[name], Pretraining), "."
 
 

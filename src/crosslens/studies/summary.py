@@ -83,14 +83,19 @@ def summary_of(parts: Sequence[Mapping[CellKey, Scores]], *, study: str) -> "pan
     Args:
         parts: scores that are compared apart, but tested together.
     """
+    single = [{cell: (of_corpus,) for cell, of_corpus in scores.items()} for scores in parts]
+    families = (single, [_means(scores) for scores in parts])
+    return corrected(
+        [[{"study": study, **row} for cells in family for row in _rows(cells)] for family in families], COLUMNS
+    )
+
+
+def corrected(families: Iterable[Sequence[Mapping[str, Any]]], columns: Sequence[str]) -> "pandas.DataFrame":
+    """Table of families of tests, one below the other, with q-values for the p-values of each."""
     import pandas as pd
 
-    single = [{cell: (of_corpus,) for cell, of_corpus in scores.items()} for scores in parts]
-    frames = []
-    for family in (single, [_means(scores) for scores in parts]):
-        rows = [{"study": study, **row} for cells in family for row in _rows(cells)]
-        frame = pd.DataFrame(rows, columns=list(COLUMNS))
-        frames.append(frame.assign(q=q_values(frame["p"].to_numpy(float))))
+    frames = [pd.DataFrame(rows, columns=list(columns)) for rows in families]
+    frames = [frame.assign(q=q_values(frame["p"].to_numpy(float))) for frame in frames]
     return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
 
 

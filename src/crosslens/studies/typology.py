@@ -11,7 +11,7 @@ from crosslens.data.language_families import known_language, parse_language
 from crosslens.data.scripts import main_script, script_name
 from crosslens.digests import canonical_json
 from crosslens.encoders.interventions.start import Start
-from crosslens.errors import DataError, RequestError, suggest
+from crosslens.errors import DataError, RequestError, require_known
 from crosslens.results.cells import condition_of, disambiguated
 from crosslens.results.record import Results, concatenated
 from crosslens.runs.counts import key
@@ -74,8 +74,7 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
     """
     planned = list(store.studies())
     for study in studies:
-        if study not in planned:
-            raise RequestError(f"{store.folder} has no study {study!r}", hint=suggest(study, planned))
+        require_known(study, planned, f"{store.folder} has no study")
     identities: dict[str, list[dict[str, Any]]] = {}
     scores = []
     read_counts = lru_cache(RUNS_IN_MEMORY)(store.counts)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from crosslens.data.corpus import Corpus, trained_languages
 from crosslens.encoders.options import Precision
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import RequestError, require_known, suggest
 from crosslens.settings import Count, Positive, Share, Strict, replace_settings
 from crosslens.tasks import Task, find_task
 
@@ -192,10 +192,7 @@ def default_recipe(task: Task) -> Recipe:
     if not isinstance(task.recipe, str):
         settings = {**task.recipe, "name": f"{DEFAULT}.{task.name}"}
         return replace_settings(Recipe(), settings, what=f"the default recipe of {task.name}")
-    if task.recipe not in RECIPES:
-        raise RequestError(
-            f"the default recipe of {task.name} does not exist: {task.recipe!r}", hint=suggest(task.recipe, RECIPES)
-        )
+    require_known(task.recipe, RECIPES, f"the default recipe of {task.name} does not exist:")
     return RECIPES[task.recipe]
 
 

@@ -1,17 +1,17 @@
 """Scores by condition, with the published ones of the same models."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from crosslens.encoders.condition import Condition
-from crosslens.report.blocks import by_main_metric, scores_of
+from crosslens.report.blocks import by_main_metric, column_head, scores_of
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.papers.paper import TESTED, sources_of
 from crosslens.report.significance import Interval, Significance
 from crosslens.report.table import Cell as PrintedCell
-from crosslens.report.table import Notes, cell_of
+from crosslens.report.table import Notes, Row, cell_of
 from crosslens.results.cells import (
     EMPTY,
     Cell,
@@ -159,6 +159,22 @@ class Comparison:
             None if absolute or not keys else self.interval(significance, keys, column),
             most=self.scores.most_seeds,
         )
+
+    def row(
+        self,
+        label: str,
+        keys: Sequence[Key],
+        columns: Iterable[Column | None],
+        notes: Notes,
+        significance: Significance | None = None,
+    ) -> Row:
+        """Print the cells of one row, or the means over several, in these columns."""
+        return Row(label, tuple(self.cell(keys, column, notes, significance) for column in columns))
+
+    @property
+    def heads(self) -> dict[str, Column]:
+        """Head of each column -> the column."""
+        return {column_head(self.scores, column): column for column in self.scores.columns}
 
     def over(self, keys: Sequence[Key]) -> str:
         """Describe what a mean over these rows covers: ``18 languages``."""

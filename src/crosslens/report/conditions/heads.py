@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from crosslens.encoders.states.address import Address
 from crosslens.report.conditions.comparison import Comparison
-from crosslens.report.conditions.interventions import changed_after_training, changed_row, treated
+from crosslens.report.conditions.interventions import changed_after_training, treated
 from crosslens.report.significance import Significance
 from crosslens.report.table import Notes, Row, Table
 from crosslens.results.cells import Column
@@ -63,14 +63,8 @@ def heads(results: Results, *, significance: Significance | None = None) -> list
     for effect in effects:
         for name, keys in effect.block.parts():
             groups[f"{effect.title}: {name}"] = tuple(
-                changed_row(
-                    f"layer {layer}",
-                    effect.block,
-                    keys,
-                    [effect.columns.get((layer, head)) for head in numbers],
-                    notes,
-                    significance,
-                )
+                effect.block.row(f"layer {layer}", keys, columns, notes, significance)
                 for layer in sorted({layer for layer, _ in effect.columns})
+                for columns in [[effect.columns.get((layer, head)) for head in numbers]]
             )
     return [Table("heads", CAPTION, tuple(map(str, numbers)), groups, tuple(notes.texts))]

@@ -1,7 +1,6 @@
 """The same layers under several interventions, before and after training, side by side."""
 
 import re
-from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,7 +10,7 @@ from crosslens.encoders.interventions import INTERVENTIONS
 from crosslens.report.conditions.comparison import Comparison, comparisons
 from crosslens.report.significance import Significance
 from crosslens.report.table import Notes, Row, Table
-from crosslens.results.cells import Column, Key, condition_of
+from crosslens.results.cells import Column, condition_of
 from crosslens.results.record import Results
 
 CAPTION = (
@@ -43,24 +42,11 @@ def interventions(results: Results, *, significance: Significance | None = None)
         for treatment in dict.fromkeys(treatment for treatment, _ in columns):
             ordered = [columns.get((treatment, address)) for address in head]
             rows += [
-                changed_row(f"{treatment}: {name}", block, keys, ordered, notes, significance)
-                for name, keys in block.parts()
+                block.row(f"{treatment}: {name}", keys, ordered, notes, significance) for name, keys in block.parts()
             ]
         if rows:
             groups[block.heading] = (*groups.get(block.heading, ()), *rows)
     return [Table("interventions", CAPTION, head, groups, tuple(notes.texts))]
-
-
-def changed_row(
-    label: str,
-    block: Comparison,
-    keys: Sequence[Key],
-    columns: Iterable[Column | None],
-    notes: Notes,
-    significance: Significance | None,
-) -> Row:
-    """Mean differences to the reference over some keys of a block, with intervals; empty where a column is missing."""
-    return Row(label, tuple(block.cell(keys, column, notes, significance) for column in columns))
 
 
 def changed_after_training(results: Results) -> list[Comparison]:
@@ -80,13 +66,13 @@ def before_training(results: Results) -> Results:
     before and after training, or by several interventions, have no row there and stay.
     """
     kinds = results.columns.together("measure", "condition")
-    left_out = [_left_out(condition_of(text).difference, is_score=measure is None) for measure, text in kinds.values]
+    differences = [(measure, condition_of(text).difference) for measure, text in kinds.values]
+    left_out = [
+        _changes_trained_model(condition) if measure is None else condition.acts_after_training
+        for measure, condition in differences
+    ]
     kept = ~np.array(left_out, bool)
     return results if kept.all() or not kept.any() else results.where(kept[kinds.codes])
-
-
-def _left_out(condition: Condition, *, is_score: bool) -> bool:
-    return _changes_trained_model(condition) if is_score else condition.acts_after_training
 
 
 def _changes_trained_model(condition: Condition) -> bool:

@@ -292,27 +292,33 @@ def similarity_against_retrieval(results: Results) -> list[Table]:
         state = line.baseline or names[0]
         alike = [each for name in (line.state.encoder, "") for each in measured.get((line.languages, name, state), ())]
         in_corpus = [each for each in alike if each.state and each.state.corpus == line.state.corpus]
-        similar = next(iter(alike if len(alike) == 1 else in_corpus), None)
-        both = [
-            (similar.by_layer[layer].mean, cell.mean)
-            for layer, cell in line.by_layer.items()
-            if similar and layer in similar.by_layer
-        ]
-        known = np.array([pair for pair in both if None not in pair], float)
-        if len(known) > 2:
-            constant = [name for name, values in zip(("CKA", "precision"), known.T, strict=True) if not np.ptp(values)]
-            reason = f"no coefficient: {' and '.join(constant)} equal in all layers" if constant else None
-            value = None if constant else float(np.corrcoef(known.T)[0, 1])
-            pair = "–".join(line.languages or ())
-            coefficients.setdefault((pair, line.label), {})[state] = Cell(
-                value, "coefficient", note=notes.number(reason)
-            )
+        similar = alike if len(alike) == 1 else in_corpus[:1]
+        coefficient = _correlation(similar[0], line, notes) if similar else None
+        if coefficient is not None:
+            coefficients.setdefault(("–".join(line.languages or ()), line.label), {})[state] = coefficient
     groups: dict[str, tuple[Row, ...]] = {}
     for (pair, label), values in coefficients.items():
         printed = tuple(values.get(name, Cell(None, "coefficient")) for name in names)
         groups[pair] = (*groups.get(pair, ()), Row(label, printed))
     caption = "Pearson correlation, over layers, of CKA and the precision of sentence retrieval."
     return [Table("cka-against-retrieval", caption, names, groups, tuple(notes.texts))] if groups else []
+
+
+def _correlation(similar: Line, retrieved: Line, notes: Notes) -> Cell | None:
+    """Correlation of CKA and precision over the layers that have both; None for fewer than three."""
+    both = [
+        (similar.by_layer[layer].mean, cell.mean)
+        for layer, cell in retrieved.by_layer.items()
+        if layer in similar.by_layer
+    ]
+    known = np.array([pair for pair in both if None not in pair], float)
+    if len(known) < 3:
+        return None
+    constant = [name for name, values in zip(("CKA", "precision"), known.T, strict=True) if not np.ptp(values)]
+    if constant:
+        reason = f"no coefficient: {' and '.join(constant)} equal in all layers"
+        return Cell(None, "coefficient", note=notes.number(reason))
+    return Cell(float(np.corrcoef(known.T)[0, 1]), "coefficient")
 
 
 def transfer(results: Results) -> list[Table]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import require_known
 from crosslens.report.papers.conneau2020 import CONNEAU_2020
 from crosslens.report.papers.muller2021 import MULLER_2021
 from crosslens.report.papers.paper import Paper, Printed, read_published
@@ -19,6 +19,5 @@ def find_paper(name: str) -> Paper:
     Raises:
         RequestError: when there is none of that name.
     """
-    if name not in PAPERS:
-        raise RequestError(f"crosslens has no numbers of {name!r}", hint=suggest(name, PAPERS))
+    require_known(name, PAPERS, "crosslens has no numbers of")
     return PAPERS[name]

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from typing import Protocol
 
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import require_known
 from crosslens.plugins import Registry
 from crosslens.runs.execute import Context, Outcome
 from crosslens.runs.executors.processes import Processes
@@ -37,6 +37,5 @@ def find_executor(name: str, *, workers: int | None = None, options: Mapping[str
     Raises:
         RequestError: for an unknown name, an unknown option, or a missing package.
     """
-    if name not in EXECUTORS:
-        raise RequestError(f"there is no executor {name!r}", hint=suggest(name, EXECUTORS))
+    require_known(name, EXECUTORS, "there is no executor")
     return EXECUTORS[name](workers, options)
