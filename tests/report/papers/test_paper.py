@@ -56,7 +56,7 @@ def test_published_averages_of_other_systems_follow_from_their_rows(paper):
 
 
 def test_all_layers_of_table_5_are_a_model_trained_from_scratch():
-    """ "Baseline model ALL [...] corresponds to a model trained from scratch on the task", so without its embeddings."""
+    """Caption: 'corresponds to a model trained from scratch on the task', so without pretrained embeddings."""
     paper = find_paper("muller2021")
 
     def french(layers):
@@ -64,7 +64,8 @@ def test_all_layers_of_table_5_are_a_model_trained_from_scratch():
         return paper.score("pos", "en", "fr", "test", condition)
 
     from_scratch, first = french("0,all"), french("1")
-    assert from_scratch is not None and first is not None
+    assert from_scratch is not None
+    assert first is not None
     assert (from_scratch.value, first.value) == (28.96, 86.70)
     assert french("all") is None  # keeps the pretrained embeddings, which the paper did not try
 
