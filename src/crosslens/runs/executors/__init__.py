@@ -3,7 +3,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from typing import Protocol
 
-from crosslens.errors import RequestError, suggest
+from crosslens.errors import RequestError, require_integer, suggest
 from crosslens.plugins import Registry
 from crosslens.runs.execute import Context, Outcome
 from crosslens.runs.executors.processes import Processes
@@ -35,8 +35,10 @@ def find_executor(name: str, *, workers: int | None = None, options: Mapping[str
     """Create an executor by name.
 
     Raises:
-        RequestError: for an unknown name, an unknown option, or a missing package.
+        RequestError: for an unknown name, fewer than one worker, an unknown option, or a missing package.
     """
     if name not in EXECUTORS:
         raise RequestError(f"there is no executor {name!r}", hint=suggest(name, EXECUTORS))
+    if workers is not None:
+        workers = require_integer(workers, "workers", least=1)
     return EXECUTORS[name](workers, options)
