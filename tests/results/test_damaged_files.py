@@ -16,7 +16,9 @@ SCORE = Record(task="pos", source="en", target="en", metric="accuracy", value=90
 @pytest.mark.parametrize("encoded", [False, True])
 def test_numbers_are_finite(tmp_path, column, number, encoded):
     file = tmp_path / "results.parquet"
-    Results.of([SCORE, Record(**{"metric": "accuracy", column: number})]).write(file)
+    records = Results.of([SCORE, SCORE]).records
+    numbers = pa.array([1.0, number], pa.float64())
+    Results(records.set_column(records.schema.get_field_index(column), column, numbers)).write(file)
     with pytest.raises(DataError, match=rf"results.parquet: record 2: {column} is {number}"):
         read_results(file, encoded=encoded)
 

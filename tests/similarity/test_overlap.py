@@ -79,6 +79,11 @@ def test_without_tests_it_is_refused(encoder, toy):
         subword_overlap(encoder, train=toy(), tests=[])
 
 
+def test_the_name_of_an_encoder_is_refused(toy):
+    with pytest.raises(RequestError, match="'e5-small' is a str and not an encoder"):
+        subword_overlap("e5-small", train=toy("train"), tests=[toy("test")])
+
+
 def test_from_the_command_line(run, tiny_bert):
     status, said, _ = run("overlap", tiny_bert, "--train", "ud/en_toy", "--test", "ud/*_pud,ud/fr_pud", "--out", "out")
     assert (status, "overlap_types" in said) == (0, True)

@@ -242,8 +242,13 @@ def test_retrieval_is_the_mean_of_both_directions(encoder, toy):
 def test_a_source_is_needed(encoder, toy):
     with pytest.raises(RequestError, match="no source language was given"):
         advise(encoder, toy("train"), {})
-    with pytest.raises(RequestError, match="a str and not a corpus"):
-        advise(encoder, "ud/en_toy", {"en": toy("train")}, rule=made_up())
+    with pytest.raises(RequestError, match="no source language was given"):
+        advise(encoder, toy("train"), [toy("train")])
+    for text, source in (("ud/en_toy", toy("train")), (toy("train"), "ud/en_toy")):
+        with pytest.raises(RequestError, match="a str and not a corpus"):
+            advise(encoder, text, {"en": source}, rule=made_up())
+    with pytest.raises(RequestError, match="a str and not an encoder"):
+        advise("e5-small", toy("train"), {"en": toy("train")}, rule=made_up())
     with pytest.raises(RequestError, match="unknown transliteration"):
         advise(encoder, toy("train"), {"en": toy("train")}, schemes=("klingon",), rule=made_up())
 

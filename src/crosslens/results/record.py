@@ -1,6 +1,7 @@
 """Tidy records of measurements: one row per number, with the same columns everywhere."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -133,6 +134,7 @@ COLUMNS = tuple(f.name for f in fields(Record))
 SCHEMA = pa.schema([(name, _ARROW.get(name, pa.string())) for name in COLUMNS])
 """The columns of every results file. ``tags`` is one JSON object, so that new tags never change the columns."""
 INTEGERS = tuple(name for name, kind in _ARROW.items() if kind == pa.int64())
+FRACTIONS = tuple(name for name, kind in _ARROW.items() if kind == pa.float64())
 
 
 def value_of(column: str, text: str) -> str | int:
@@ -179,13 +181,31 @@ class Results:
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> "Results":
-        """Make results from records, in this order."""
+        """Make results from records, in this order.
+
+        Raises:
+            RequestError: for anything else than records, a value of another type than its column's, or a number that is
+                not finite.
+        """
         rows = []
         for record in records:
+            if not isinstance(record, Record):
+                raise RequestError(
+                    f"results are made of records, not of a {type(record).__name__}",
+                    hint='xl.Record(task="pos", value=80.0) makes one',
+                )
             row = {name: getattr(record, name) for name in COLUMNS}
-            row["tags"] = json.dumps(dict(record.tags), sort_keys=True, ensure_ascii=False, allow_nan=False)
+            numbers = [*(row[name] for name in FRACTIONS), *record.tags.values()]
+            if any(isinstance(number, float) and not math.isfinite(number) for number in numbers):
+                raise RequestError(
+                    f"{record!r} has a number that is not finite", hint="a value that is undefined is None"
+                )
+            row["tags"] = json.dumps(dict(record.tags), sort_keys=True, ensure_ascii=False)
             rows.append(row)
-        return cls(pa.Table.from_pylist(rows, schema=SCHEMA))
+        try:
+            return cls(pa.Table.from_pylist(rows, schema=SCHEMA))
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise RequestError(f"a record has a value of another type than its column's: {error}") from None
 
     def __len__(self) -> int:
         return self.records.num_rows
@@ -292,8 +312,12 @@ class Results:
         return self if kept.all() else Results(self.records.filter(pa.array(kept, pa.bool_())), self.counts)
 
     def groups(self, *columns: str) -> list[tuple[tuple, "Results"]]:
-        """Group rows by the values of these columns, in the order of first appearance."""
-        return self.divided(self.columns.together(*columns))
+        """Group rows by the values of these columns, in the order of first appearance.
+
+        Raises:
+            RequestError: for a column that does not exist.
+        """
+        return self.divided(self.columns.together(*[_column(name).name for name in columns]))
 
     def divided(self, groups: Coded) -> list[tuple[Any, "Results"]]:
         """Group rows by values that were computed for them, in the order of first appearance."""
@@ -311,12 +335,15 @@ class Results:
         """Set columns to one value in all rows.
 
         Raises:
-            RequestError: for a column that does not exist.
+            RequestError: for a column that does not exist, or a value of another type than the column's.
         """
         arrays = {name: self.records[name] for name in COLUMNS}
         for name, value in columns.items():
             column = _column(name)
-            arrays[name] = pa.repeat(pa.scalar(value, column.type), len(self))
+            try:
+                arrays[name] = pa.repeat(pa.scalar(value, column.type), len(self))
+            except pa.ArrowException as error:
+                raise RequestError(f"{name}: the column cannot hold {value!r}", hint=str(error)) from None
         return Results(pa.table(arrays, schema=SCHEMA), self.counts)
 
     def encoded(self) -> "Results":
@@ -344,6 +371,9 @@ class Results:
         Args:
             by: ``score`` of the reference model, the best first; ``family`` or ``script`` of the language; or ``name``,
                 which is its tag. Equal ones are sorted by name.
+
+        Raises:
+            RequestError: for an unknown order.
         """
         from crosslens.results.order import in_order
 
@@ -392,14 +422,15 @@ class Results:
         return best_layer(self.filter(**columns))
 
     def plot(self, *, sort: "Order" = "score") -> "altair.TopLevelMixin":
-        """Plot the layer profile (of several encoders, one over the other), a heat map of scores if no layers were
-        re-initialised, or similarity by layer.
+        """Plot the layer profile (of several encoders, one over the other), a heat map of scores if the conditions are
+        others than re-initialised layers, or similarity by layer.
 
         Args:
             sort: order of the languages, as in `sorted`.
 
         Raises:
-            RequestError: when altair is not installed; when the results are empty, or mix what one chart cannot hold.
+            RequestError: when altair is not installed; when the results are empty, have no condition to compare with a
+                reference, or mix what one chart cannot hold.
         """
         from crosslens.results.chart import main_measure, score_chart, similarity_chart
         from crosslens.results.encoder_overlay import overlay_chart, profiles_by_kind
@@ -451,8 +482,11 @@ class Results:
     def write(self, path: str | Path) -> None:
         """Write to ``.csv``, ``.parquet``, ``.json`` (one list) or ``.jsonl`` (one record per line), atomically.
 
+        Missing folders are created, and an existing file is replaced.
+
         Raises:
             RequestError: for another ending.
+            OSError: when nothing can be written there.
         """
         path = Path(path)
         sink = pa.BufferOutputStream()
@@ -472,6 +506,7 @@ class Results:
             raise RequestError(
                 f"{path}: results are written as .csv, .parquet, .json or .jsonl", hint="change the ending"
             )
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, sink.getvalue().to_pybytes())
 
 

@@ -66,8 +66,8 @@ def compare(
         encoder: pretrained, ablated or fine-tuned encoder.
         corpus: parallel sentences: the name of a corpus, such as ``ud/pud``, or what else `load_parallel` takes, such
             as ``{"en": ["A cat.", …], "fr": ["Un chat.", …]}``.
-        pairs: language pairs, such as ``en-fr``. ``en-*`` pairs English with every other language; ``en-en`` needs
-            another encoder in ``against``.
+        pairs: language pairs, such as ``en-fr``. ``en-*`` pairs English with every other language; ``en-en``
+            compares two encoders, the second of which is ``against``.
         measures: names from `MEASURES`, with the suffix ``_shuffled`` or ``_length_matched`` for a baseline; None for
             CKA and debiased CKA, with the baselines of CKA unless ``baselines`` is given.
         baselines: for each measure ``shuffled`` sentence pairs, ``length-matched`` pairs, or an ``untrained`` encoder

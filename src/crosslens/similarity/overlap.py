@@ -5,7 +5,7 @@ import numpy as np
 from crosslens import __version__
 from crosslens.corpora.catalogue import CorpusLike, load_corpora, load_corpus
 from crosslens.encoders.coverage import fertility
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.inputs import cut_subwords
 from crosslens.errors import RequestError
 from crosslens.results.record import Record, Results
@@ -29,7 +29,7 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
         ``unknown`` is the percentage of unknown tokens. ``overlap_tokens`` has a bootstrap interval over sentences.
 
     Raises:
-        RequestError: if there is no test corpus.
+        RequestError: if there is no test corpus, or for another object than an encoder.
         DataError: if a corpus cannot be read.
 
     Examples:
@@ -37,6 +37,7 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
         >>> xl.subword_overlap(encoder, train=train, tests=[test]).to_pandas()[["target", "measure"]].values.tolist()[0]
         ['fr', 'overlap_types']
     """
+    require_encoder(encoder)
     train, tests = load_corpus(train, split="train"), load_corpora(tests)
     if not tests:
         raise RequestError("subword overlap needs at least one test corpus")

@@ -87,7 +87,8 @@ def run_study(
         The plan, the runs that failed, and whether the study was stopped.
 
     Raises:
-        RequestError: if the study does not exist or names something unknown, or ``only`` is not one of its runs.
+        RequestError: if the study does not exist or names something unknown, ``only`` is not one of its runs, or
+            ``workers`` is below 1.
         DataError: if corpora are missing, nothing is left without them, or one lacks the annotation of its task.
         StoreError: if the folder cannot be written to, or is on a file system without locks.
     """

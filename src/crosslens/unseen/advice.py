@@ -11,7 +11,7 @@ from crosslens.data.language_families import bare_language
 from crosslens.data.parallel import Parallel
 from crosslens.data.scripts import script_name
 from crosslens.data.transliteration import transliterate
-from crosslens.encoders.encoder import Encoder
+from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import RequestError
 from crosslens.formatting import counted
@@ -97,14 +97,16 @@ def advise(
         The evidence about the text, the expected score from each source, and a recommendation with its reasons.
 
     Raises:
-        RequestError: without a source, or for an unknown transliteration.
+        RequestError: without a source, for anything else than corpora, or for an unknown transliteration.
         DataError: for a text without a letter of a known script, or a source without parts of speech.
     """
-    if not sources:
+    require_encoder(encoder)
+    if not isinstance(sources, Mapping) or not sources:
         raise RequestError(
-            "no source language was given", hint="name one or more, such as --sources ud/en_ewt,ud/fr_sequoia"
+            "no source language was given", hint='sources={"en": xl.load_corpus("ud/en_ewt")} is English'
         )
-    require_corpus(text)
+    for corpus in (text, *sources.values()):
+        require_corpus(corpus)
     rule = (rule or read_rule()).without(_language(text.language), text.name)
     probes = {name: train_probes(encoder, source) for name, source in sources.items()}
     accuracy = {name: trained.accuracy for name, trained in probes.items()}

@@ -55,6 +55,21 @@ def test_published_averages_of_other_systems_follow_from_their_rows(paper):
     assert checked
 
 
+def test_all_layers_of_table_5_are_a_model_trained_from_scratch():
+    """Caption: 'corresponds to a model trained from scratch on the task', so without pretrained embeddings."""
+    paper = find_paper("muller2021")
+
+    def french(layers):
+        condition = Condition(layers=layers).scaled(written_for=None, depth=12)
+        return paper.score("pos", "en", "fr", "test", condition)
+
+    from_scratch, first = french("0,all"), french("1")
+    assert from_scratch is not None
+    assert first is not None
+    assert (from_scratch.value, first.value) == (28.96, 86.70)
+    assert french("all") is None  # keeps the pretrained embeddings, which the paper did not try
+
+
 def test_a_paper_that_there_is_not():
     with pytest.raises(RequestError, match=r"no numbers of 'muler2021'.*did you mean 'muller2021'"):
         find_paper("muler2021")

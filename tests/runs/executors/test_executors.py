@@ -29,6 +29,14 @@ def test_every_executor_is_tested():
     assert set(EXECUTORS.built_in) == {"serial", "processes", "slurm", "ray"}
 
 
+@pytest.mark.parametrize("workers", [-1, 0, "2"])
+@pytest.mark.parametrize("name", ["serial", "processes"])
+def test_there_is_at_least_one_worker(name, workers):
+    """With -1 a study ended at once, without a failure and with nothing done."""
+    with pytest.raises(RequestError, match=f"workers={workers!r} is not an integer of at least 1"):
+        find_executor(name, workers=workers)
+
+
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [

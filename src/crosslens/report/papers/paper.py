@@ -240,5 +240,10 @@ DEPTH = 12
 
 @cache
 def _reinit(layers: str) -> Condition:
-    """The condition as runs have it, with ``all`` written out; all encoders of the papers have twelve layers."""
-    return Condition(layers=layers).scaled(written_for=None, depth=DEPTH) if layers else Condition()
+    """The condition as runs have it; all encoders of the papers have twelve layers.
+
+    The ``all`` of Muller et al. (2021, Table 5) is a model trained from scratch: their code loads no embeddings either.
+    """
+    if not layers:
+        return Condition()
+    return Condition(layers="0,all" if layers == "all" else layers).scaled(written_for=None, depth=DEPTH)

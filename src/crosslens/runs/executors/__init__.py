@@ -3,7 +3,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from typing import Protocol
 
-from crosslens.errors import require_known
+from crosslens.errors import require_integer, require_known
 from crosslens.plugins import Registry
 from crosslens.runs.execute import Context, Outcome
 from crosslens.runs.executors.processes import Processes
@@ -35,7 +35,9 @@ def find_executor(name: str, *, workers: int | None = None, options: Mapping[str
     """Create an executor by name.
 
     Raises:
-        RequestError: for an unknown name, an unknown option, or a missing package.
+        RequestError: for an unknown name, fewer than one worker, an unknown option, or a missing package.
     """
     require_known(name, EXECUTORS, "there is no executor")
+    if workers is not None:
+        workers = require_integer(workers, "workers", least=1)
     return EXECUTORS[name](workers, options)
