@@ -151,6 +151,20 @@ def test_a_table_has_the_mean_of_a_baseline_over_its_seeds_beside_the_measuremen
     assert table.values.tolist() == [[70.0, 55.0], [80.0, 56.0]]
 
 
+def test_rows_are_layers_of_the_first_language_in_both_directions():
+    """Encoders of different depth: layer 1 of one with layer 2 of the other."""
+
+    def retrieved(source, target, layers, value):
+        columns = dict(zip(("layer", "target_layer"), layers, strict=True))
+        return Record(source=source, target=target, measure="sentences procrustes", value=value, **columns)
+
+    there = [retrieved("en", "fr", layers, 70.0 + layers[0]) for layers in ((1, 2), (2, 4))]
+    back = [retrieved("fr", "en", layers, 50.0 + layers[1]) for layers in ((2, 1), (4, 2))]
+    table = _by_layer(Results.of([*there, *back]), lambda row: row["target"], mapping="procrustes")
+    assert table.index.tolist() == [1, 2]
+    assert table[["fr", "en"]].values.tolist() == [[71.0, 51.0], [72.0, 52.0]]
+
+
 def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_path):
     (tmp_path / "links").write_text("0-0 1-1\n" * 6)
     arguments = ["align", "transfer", "pos", tiny_bert, "--pair", "en-fr", "--train", "ud/en_toy", "--layers", "0,2"]

@@ -16,6 +16,15 @@ def test_linked_words_are_translations_of_the_source_into_the_target():
             assert len(linked) == len({i for i, _ in linked}) == len({j for _, j in linked}) == min(len(a), len(b))
 
 
+def test_dictionaries_have_words_and_no_full_stop():
+    """It is the same in all languages, and no word to learn a mapping from, or to translate."""
+    languages = {"src": Language(), "sov": Language(order="SOV", script="greek")}
+    laboratory = Laboratory(LaboratorySettings(languages=languages, anchors=0, names=0, numerals=0))
+    pairs = laboratory.dictionary("src", "sov")
+    assert len(pairs) > 100
+    assert all(word.isalpha() for pair in pairs for word in pair)
+
+
 def test_nouns_of_raw_text_are_plural_as_often_as_singular():
     """As in treebanks, where features name the forms."""
     laboratory = Laboratory(LaboratorySettings(languages={"a": Language(suffixes=True)}, homonyms=0))

@@ -35,6 +35,14 @@ def test_languages_are_drawn_by_size_to_the_exponent_and_rounds_are_complete(tex
         assert (rows[:, -1] == tokenizer.sep_token_id).all()
 
 
+def test_of_as_many_lines_the_language_of_longer_ones_is_drawn_more_often():
+    text = {"short": ["a b"] * 100, "long": ["a b " * 4] * 100}
+    tokenizer = VOCABULARIES["words"](text["long"], size=10, positions=24)
+    streams = cut_streams(text, dict.fromkeys(text, tokenizer), length=11, steps=4000, exponent=1.0, seed=1)
+    # A line of eight words and its end is three times as long as one of two.
+    assert (streams.order == 1).mean() == pytest.approx(0.75, abs=4 * (0.25 / 4000) ** 0.5)
+
+
 def test_masking_hides_the_shares_asked_for_and_never_a_special():
     tokenizer = VOCABULARIES["bpe"](SENTENCES["en"], size=100, positions=24)
     generator = np.random.default_rng(0)

@@ -66,6 +66,14 @@ def test_a_classifier_of_the_true_labels_is_at_chance_in_the_control(encoder, mo
         assert (true == shuffled).mean() < 0.7
 
 
+def test_signatures_name_the_data_that_were_scored(encoder):
+    train, test = texts(6, seed=1), texts(3, seed=2)
+    records = probe(encoder, "langid", train=train, test=test, how=Fit(epochs=1)).results
+    scored = {"accuracy": test, "accuracy_shuffled": test, "train_accuracy_shuffled": train, "recall": test}
+    signatures = {(record.metric, record.signature.split("|")[2]) for record in records}
+    assert signatures == {(metric, f"data:{corpus.digest[:12]}") for metric, corpus in scored.items()}
+
+
 def test_other_seeds_shuffle_the_labels_otherwise(encoder, fitted):
     for seed in (1, 2, 1):
         probe(encoder, "langid", train=texts(6, seed=1), test=texts(2, seed=2), dev=texts(2, seed=3), seed=seed)

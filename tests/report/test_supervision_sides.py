@@ -1,5 +1,7 @@
 """Scores by training data: what stands in one column, and what beside it, is of one kind."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.report.papers import find_paper
@@ -56,3 +58,18 @@ def test_a_column_of_models_that_different_rules_selected_says_so():
     tables = supervision(Results.of([*scores, *best]))
     assert len(tables) == 2
     assert all(table.caption.endswith(words) for table in tables)
+
+
+def test_the_distance_to_a_language_is_the_mean_over_all_versions_of_its_treebank():
+    sides = [(source, target) for source in ("en", "de") for target in ("en", "de")]
+    scores = [replace(trained(*side, 80.0), task="parsing", metric="las") for side in sides]
+    orders = [
+        Record(
+            source="en", target="de", measure="word_order", value=value, corpus="ud/de_gsd:test", corpus_digest=digest
+        )
+        for value, digest in ((0.1, "a" * 64), (0.3, "b" * 64), (0.3, "b" * 64))  # one was measured twice
+    ]
+    table, *_ = supervision(Results.of([*scores, *orders]))
+    assert table.head[0] == "word-order distance from en"
+    german = next(row for rows in table.groups.values() for row in rows if row.label == "de")
+    assert german.cells[0].value == pytest.approx(0.2)

@@ -86,6 +86,8 @@ def test_a_mean_is_named_by_languages_only_where_each_has_one_corpus():
     assert mean_name(["fr", "de"], "test") == "mean of 2 languages:test"
     assert mean_name(["fr", "fr", "de"], "test") == "mean of 3 corpora:test"
     assert mean_name(["fr", "de"], None) == "mean of 2 languages"
+    both = [mean_name(targets, "test", source="en+wo") for targets in (["en", "en"], ["en", "wo"], ["en", "fr"])]
+    assert both == ["mean of 2 source-language corpora:test"] * 2 + ["mean of 2 languages:test"]
 
 
 def test_only_a_task_with_its_main_metric_loses_the_others():

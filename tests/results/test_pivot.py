@@ -103,6 +103,11 @@ def test_a_layer_that_lacks_a_pair_is_not_the_best():
         Results.of([*by_layer("en-fr", (0.1, None)), *by_layer("en-de", (None, 0.1))]).best_layer()
 
 
+def test_comparisons_of_different_layers_do_not_count_for_the_best_one():
+    across = [dataclasses.replace(similarity("en-fr", layer, 0.9), target_layer=1) for layer in (0, 2)]
+    assert Results.of([*by_layer("en-fr", (0.1, 0.7, 0.5)), *across]).best_layer() == 1
+
+
 def test_untrained_encoders_in_a_table_of_their_own_are_called_so():
     tuned = [dataclasses.replace(row, task="pos", state="fine-tuned") for row in by_layer("en-fr", (0.5, 0.6))]
     columns = {**Condition.read({"layers": "0-12"}).columns, "state": "untrained"}

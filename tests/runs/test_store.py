@@ -277,8 +277,12 @@ def test_results_of_a_plan_of_other_versions_are_told_apart(tmp_path):
     store = Store(tmp_path)
     publish(store, asked(), answers(FRENCH))
     before = {**versions.current(), "fine_tuning": versions.FINE_TUNING - 1}
-    for name, known in (("old", before), ("new", versions.current())):
-        plan = {"runs": {}, "waiting": 0, "versions": known, "asked": [asked().view]}
+    view = asked().view
+    tuned = {**view, "columns": {**view["columns"], "settings": "batch=8"}}
+    for name, known, each in (("old", before, view), ("new", versions.current(), view), ("tuned", before, tuned)):
+        plan = {"runs": {}, "waiting": 0, "versions": known, "asked": [each]}
         store.keep_plan(name, {"plan.json": json.dumps(plan)})
+    version = f"fine_tuning={versions.FINE_TUNING - 1}"
     assert store.collect("new").records["settings"].to_pylist() == [None]
-    assert store.collect("old").records["settings"].to_pylist() == [f"fine_tuning={versions.FINE_TUNING - 1}"]
+    assert store.collect("old").records["settings"].to_pylist() == [version]
+    assert store.collect("tuned").records["settings"].to_pylist() == [f"batch=8 {version}"]

@@ -126,6 +126,17 @@ def test_only_what_needs_a_missing_corpus_is_left_out(treebanks):
     assert left == chosen.model_copy(update=changes)
 
 
+def test_a_source_without_the_dev_data_that_select_its_weights_is_left_out(treebanks):
+    alike = {"train": "ud/en_toy", "tests": ["ud/fr_pud"]}
+    data = {"tasks": {"pos": {"en": alike, "lacking": {**alike, "dev": "ud/xx_a"}}}}
+
+    def left(select):
+        return list(reduced(treebanks, study(set={"select": select}, data=data))[1].tasks["pos"])
+
+    assert left("last") == ["en", "lacking"]
+    assert left("best") == ["en"]
+
+
 def test_without_raw_text_a_source_keeps_its_other_conditions(treebanks):
     source = {"train": "ud/en_toy", "tests": ["ud/fr_pud"], "text": "raw/xx"}
     conditions = ["none", {"start": "adapted"}]
