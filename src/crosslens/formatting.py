@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 MINUS = "−"
@@ -104,7 +104,20 @@ def broken(head: str) -> list[str]:
 
 def wrapped(text: str, fits: Callable[[str], bool]) -> list[str]:
     """Break text that does not fit into lines, after blanks and after the ``+`` between two corpora."""
-    first, *rest = re.split(r"(?<= )(?=\S)|(?<=[\w\]]\+)(?=[^\s,+]*[/=.\[])", text)
+    return _in_lines(re.split(r"(?<= )(?=\S)|(?<=[\w\]]\+)(?=[^\s,+]*[/=.\[])", text), fits)
+
+
+def wrapped_name(name: str, fits: Callable[[str], bool]) -> list[str]:
+    """Break a name that does not fit into lines, after its punctuation.
+
+    >>> wrapped_name("pretrain:mixed-encoder.yaml", lambda line: len(line) <= 15)
+    ['pretrain:mixed-', 'encoder.yaml']
+    """
+    return _in_lines(re.split(r"(?<=[-:/_.=,])(?=\w)", name), fits)
+
+
+def _in_lines(parts: Sequence[str], fits: Callable[[str], bool]) -> list[str]:
+    first, *rest = parts
     lines = [first]
     for piece in rest:
         if fits(f"{lines[-1]}{piece}".rstrip()):

@@ -78,6 +78,10 @@ def grid():
     ]
 
 
+def across_layers(results):
+    return list(layer_by_layer(results).values())
+
+
 TABLES = {
     layer_deltas: scores("1-2"),
     by_target: scores("1-2"),
@@ -92,7 +96,7 @@ TABLES = {
     supervision: [*scores(), *(replace(each, source="fr") for each in scores())],
     scripts: in_scripts(),
     encoder_ranking: of_encoders(),
-    layer_by_layer: grid(),
+    across_layers: grid(),
 }
 
 

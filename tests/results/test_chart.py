@@ -126,3 +126,10 @@ def test_scores_without_a_chart_are_refused_once():
     with pytest.raises(RequestError, match="cannot hold several sources") as caught:
         results.plot()
     assert caught.value.__context__ is None
+
+
+def test_the_first_and_last_layer_stand_under_their_ticks():
+    vl_convert = pytest.importorskip("vl_convert")
+    chart = similarity_chart(Results.of(similarity("en-fr", layer, 0.5) for layer in range(3)))
+    anchors = re.findall(r'text-anchor="(\w+)"[^>]*>([012])</text>', vl_convert.vegalite_to_svg(chart.to_json()))
+    assert anchors == [("middle", "0"), ("middle", "1"), ("middle", "2")]

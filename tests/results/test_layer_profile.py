@@ -95,9 +95,9 @@ def test_bars_are_seeds_unless_there_are_intervals():
     assert (bar["low"], bar["high"]) == (pytest.approx(-21.0), pytest.approx(-20.5))
     assert points(two)["fr", "1–2"]["low"] is None
     assert (one.bars, points(one)[SAME, "1–2"]["low"]) == ("", None)
-    known = {(SAME, two.columns[0]): (-12.0, -9.0)}
+    known = {(SAME, two.columns[0]): (-12.0, -9.0, "seeds and sentences")}
     (intervals,) = profiles_by_variant(records(), source="en", intervals=known)
-    assert intervals.bars == "bars: 95 % intervals"
+    assert intervals.bars == "bars: 95 % intervals over seeds and sentences"
     assert (points(intervals)[SAME, "1–2"]["low"], points(intervals)[ZERO_SHOT, "1–2"]["low"]) == (-12.0, None)
 
 
@@ -223,7 +223,35 @@ def test_numbers_stand_apart_where_bars_make_the_axis_long():
 
     (column, *_) = only_profile(records(), source="en").columns
     assert shifts() == [0, 0]
-    assert shifts(intervals={(SAME, column): (-200.0, 200.0)}) == [6, -6]
+    assert shifts(intervals={(SAME, column): (-200.0, 200.0, "sentences")}) == [6, -6]
+
+
+@pytest.mark.parametrize(("gain", "shift"), [(0.1, -8), (-0.1, 8)])
+def test_a_number_near_zero_stands_off_the_line_of_zero(gain, shift):
+    losses = {"none": 0.0, "1-2": -gain, "3-4": 20.0}
+    profiles = profiles_by_variant(records(scores={"en": 96.0}, losses=losses, seeds=[0]), source="en")
+    assert re.findall(r'"dy": (-?\d+)', profile_chart(profiles).to_json()) == [str(shift)]
+
+
+def test_intervals_say_what_each_of_them_is_over():
+    """A condition with one seed has an interval over sentences only."""
+    columns = only_profile(records(), source="en").columns
+    known = {(SAME, columns[0]): (-12.0, -9.0, "seeds and sentences"), (SAME, columns[1]): (-2.0, 1.0, "sentences")}
+    (profile,) = profiles_by_variant(records(), source="en", intervals=known)
+    assert profile.bars == "bars: 95 % intervals over seeds and sentences, or over sentences"
+    (other,) = profiles_by_variant(records(), source="fr", intervals={(SAME, columns[0]): known[SAME, columns[0]]})
+    assert (other.bars == "") == (SAME not in other.lines)
+
+
+def test_bars_of_both_means_stand_beside_each_other():
+    chart = profile_chart([only_profile(records(), source="en")]).to_dict()
+    (panel,) = chart["concat"]
+    offsets = [
+        layer["mark"]["xOffset"]
+        for layer in panel["layer"]
+        if layer["mark"]["type"] == "rule" and "xOffset" in layer["mark"]
+    ]
+    assert len(set(offsets)) == 2
 
 
 @pytest.mark.parametrize(

@@ -337,7 +337,7 @@ def _similarities(results: Results) -> list[Row]:
                             "different": source != target,
                             "encoder": state.encoder,
                             "described": state.described,
-                            "two": "against" in settings_of(record["settings"]),
+                            "two": state.two,
                             "measure": measure,
                             "of": named[measure][0],
                             "sentences": named[measure][1],

@@ -88,7 +88,7 @@ def all_tables(
         lambda: scripts(results),
         lambda: amounts(results),
         *(partial(make, results) for make in BY_LAYER),
-        lambda: layer_by_layer(results),
+        lambda: [*layer_by_layer(results).values()],
     ]
     tables: list[Table] = []
     reasons: dict[str, None] = {}

@@ -13,6 +13,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.cells import (
     SHOWN,
+    Cell,
     Cells,
     Column,
     Key,
@@ -85,8 +86,8 @@ def main_measure(results: Results) -> str:
 LONG = {"symbolType": "stroke", "symbolSize": 500}
 """Options of legends in which a symbol is long enough to show the style of a line."""
 
-DASHES = [[1, 0], [7, 3], [1.5, 3.5]]
-"""Line styles of the kinds of sentence pairs, told apart at the width of a column."""
+DASHES = dict(zip(SENTENCE_PAIRS.values(), ([1, 0], [1.5, 3.5], [7, 3]), strict=True))
+"""Kind of sentence pairs -> line style, the page's; told apart at the width of a column."""
 
 PAIR = ("source", "target", "partner")
 """Columns that name a pair of languages; for bilingual encoders with their second language."""
@@ -140,15 +141,38 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> Chart:
             f"these encoders have no language pair in common, so means of {measure} over pairs cannot be compared",
             hint='plot one pair at a time: results.filter(target="…").plot()',
         )
-    numbers = sorted({row["pairs"] for row in rows})
-    over = "1 pair" if numbers == [1] else f"mean over {' to '.join(map(str, numbers[:1] + numbers[1:][-1:]))} pairs"
-    style = similarity_style(list(dict.fromkeys(row["encoder"] for row in rows)))
+    numbers = {row["pairs"] for row in rows}
+    over = "1 pair" if numbers == {1} else f"mean over {span(numbers)} pairs"
+    layers = {row["layer"] for row in rows}
+    style = similarity_style(
+        list(dict.fromkeys(row["encoder"] for row in rows)), list(dict.fromkeys(row["sentences"] for row in rows))
+    )
     y = alt.Y("value:Q", title=f"{metric_name(measure)}, {over}", scale=alt.Scale(zero=True))
     base = alt.Chart(inline_data(rows)).encode(layer_axis())
-    lines, points = similarity_curves(base, y, style, size=30, tooltip=("low", "high", "pairs"))
+    tip = ("low", "high", "pairs")
+    lines, points = similarity_curves(base, y, style, size=30, tooltip=tip, is_single=len(layers) == 1)
     band = base.mark_area(opacity=0.13).encode(alt.Y("low:Q"), alt.Y2("high:Q"), style.colour)
     translations = alt.datum.sentences == SENTENCE_PAIRS[""]
-    return styled((band.transform_filter(translations) + lines + points).properties(width=380, height=230))
+    chart = (band.transform_filter(translations) + lines + points).properties(width=380, height=230)
+    bands = numbers != {1} and len(layers) > 1
+    return styled(chart.properties(title=key("bands: 10th to 90th percentile of the pairs")) if bands else chart)
+
+
+def key(*lines: str) -> Any:
+    """The title of a chart that only says what its bands, bars or marks are."""
+    return alt.TitleParams(list(lines), anchor="start", fontSize=11, fontWeight="normal")
+
+
+def span(numbers: Iterable[int]) -> str:
+    """``2 to 4`` for 2, 3 and 4; a single number stands alone."""
+    ordered = sorted(set(numbers))
+    return " to ".join(map(str, ordered[:1] + ordered[1:][-1:]))
+
+
+def range_of_seeds(cells: Iterable[Cell]) -> str:
+    """What the bars or bands of means over several seeds are; "" where none is over several."""
+    seeds = {len(cell.by_seed) for cell in cells if len(cell.by_seed) > 1}
+    return f"lowest and highest of {span(seeds)} seeds" if seeds else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +184,12 @@ class SimilarityStyle:
     dash: Any
 
 
-def similarity_style(encoders: Sequence[str], **legend: Any) -> SimilarityStyle:
+def similarity_style(encoders: Sequence[str], sentences: Sequence[str], **legend: Any) -> SimilarityStyle:
     """The style of curves of similarity.
 
     Args:
         encoders: names of the encoders and states, in the order of the legend.
+        sentences: kinds of sentence pairs that are drawn.
         legend: options of the legends, as altair calls them.
     """
     bold = alt.Legend(symbolOpacity=1, **legend)
@@ -172,32 +197,36 @@ def similarity_style(encoders: Sequence[str], **legend: Any) -> SimilarityStyle:
         channel("encoder:N", sort=encoders, title="encoder", legend=bold, scale=alt.Scale(domain=encoders, range=marks))
         for channel, marks in ((alt.Color, list(COLOURS)), (alt.Shape, list(SHAPES)))
     )
+    dashes = {kind: dash for kind, dash in DASHES.items() if kind in sentences}
     return SimilarityStyle(
         colour,
         shape,
         alt.StrokeDash(
             "sentences:N",
-            sort=list(SENTENCE_PAIRS.values()),
+            sort=list(dashes),
             title="sentences",
-            scale=alt.Scale(range=DASHES),
+            scale=alt.Scale(domain=list(dashes), range=list(dashes.values())),
             legend=alt.Legend(symbolOpacity=1, **LONG, **legend),
         ),
     )
 
 
-def similarity_curves(base: Any, y: Any, style: SimilarityStyle, *, size: int, tooltip: Sequence[str] = ()) -> tuple:
+def similarity_curves(
+    base: Any, y: Any, style: SimilarityStyle, *, size: int, tooltip: Sequence[str] = (), is_single: bool = False
+) -> tuple:
     """Lines of similarity by layer, and points on those of translations.
 
     Args:
         base: chart of rows with ``encoder``, ``sentences``, ``layer`` and ``value``.
         size: area of a point, in pixels; lines are as thick as suits it.
         tooltip: further columns to show under the pointer.
+        is_single: whether there is a single layer, of which a line would show nothing: all kinds have points.
     """
     precise = [alt.Tooltip(f"{name}:Q", format="d" if name == "pairs" else ".3f") for name in ("value", *tooltip)]
     tip = ["encoder:N", "sentences:N", "layer:Q", *precise]
     lines = base.mark_line(strokeWidth=size**0.5 / 2.8).encode(y, style.colour, style.dash, tooltip=tip)
     points = base.mark_point(filled=True, size=size).encode(y, style.colour, style.shape, tooltip=tip)
-    return lines, points.transform_filter(alt.datum.sentences == SENTENCE_PAIRS[""])
+    return lines, points if is_single else points.transform_filter(alt.datum.sentences == SENTENCE_PAIRS[""])
 
 
 def pair_cells(results: Results) -> Cells:
@@ -214,11 +243,13 @@ class State:
         encoder: name of the encoder, or of both; "" if all results are of one.
         text: ``pretrained``, ``untrained``, ``fine-tuned for POS tagging, layers 1-2 re-initialised``, …
         corpus: the sentences that it was measured on; "" if they are the same everywhere.
+        two: whether each language of a pair was read by an encoder of its own.
     """
 
     encoder: str
     text: str
     corpus: str = ""
+    two: bool = False
 
     @property
     def described(self) -> str:
@@ -259,7 +290,8 @@ def by_state(results: Results) -> list[tuple[State, Results]]:
             words += done_to(condition_of(condition))
         words += [variant] if variant else []
         measured_on = corpus if corpus and several_corpora else ""
-        named.append((State(encoder if len(encoders) > 1 else "", ", ".join(words), measured_on), records))
+        two = "against" in settings_of(records.records["settings"][0].as_py())
+        named.append((State(encoder if len(encoders) > 1 else "", ", ".join(words), measured_on, two), records))
     return named
 
 
@@ -499,11 +531,13 @@ def styled(
         background: colour behind the chart.
     """
     text = {"labelFontSize": 11, "titleFontSize": 11}
+    axes = {**text, "titleFontWeight": "normal", "gridColor": "#e6e6e6", "labelLimit": 260}
+    axes |= {"labelFlush": False}  # or the first and last number would stand beside their ticks
     config = alt.Config(
         background=background,
         font="Helvetica, Arial, sans-serif",
         view=alt.ViewConfig(stroke=None),
-        axis=alt.AxisConfig(**{**text, "titleFontWeight": "normal", "gridColor": "#e6e6e6", "labelLimit": 260, **axis}),
+        axis=alt.AxisConfig(**{**axes, **axis}),
         legend=alt.LegendConfig(**text, labelLimit=400),
         header=alt.HeaderConfig(labelFontSize=12),
         title=alt.TitleConfig(**{"fontSize": 12, "fontWeight": "normal", **title}),

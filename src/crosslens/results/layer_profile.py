@@ -7,15 +7,16 @@ from typing import Any
 from crosslens.errors import RequestError
 from crosslens.formatting import plain, signed
 from crosslens.results.cells import Cell, Cells, Column, Key
-from crosslens.results.chart import COLOURS, Chart, alt, inline_data, row_names, styled
+from crosslens.results.chart import COLOURS, Chart, alt, inline_data, range_of_seeds, row_names, styled
 from crosslens.results.pivot import mean_over, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 
 SAME, ZERO_SHOT, TARGET = "same language", "zero-shot, mean", "zero-shot, one language"
 """What a point of the profile is: the source language, the mean over the others, or one of them."""
 
-Intervals = Mapping[tuple[str, Column], tuple[float, float]]
-"""(`SAME` or `ZERO_SHOT`, condition) -> ends of the 95 % interval of the difference, in points."""
+Intervals = Mapping[tuple[str, Column], tuple[float, float, str]]
+"""(`SAME` or `ZERO_SHOT`, condition) -> ends of the 95 % interval of the difference, in points, and what it is over, as
+`crosslens.scores.intervals.Over` names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,11 @@ class LayerProfile:
     def bars(self) -> str:
         """What the error bars are; "" if there are none."""
         if self.intervals:
-            return "bars: 95 % intervals"
-        seeds = sorted({len(cell.by_seed) for name, _, cell in self.changes() if _has_bar(name, cell)})
-        return f"bars: lowest and highest of {' to '.join(map(str, seeds[:1] + seeds[1:][-1:]))} seeds" if seeds else ""
+            drawn = (self.intervals.get((name, column)) for name, column, _ in self.changes())
+            over = sorted({interval[2] for interval in drawn if interval})
+            return f"bars: 95 % intervals over {', or over '.join(over)}" if over else ""
+        seeds = range_of_seeds(cell for name, _, cell in self.changes() if _has_bar(name, cell))
+        return f"bars: {seeds}" if seeds else ""
 
     def changes(self) -> Iterator[tuple[str, Column, Cell]]:
         """Yield name of the line, re-initialised layers, and differences to the reference, without missing ones."""
@@ -80,7 +83,7 @@ class LayerProfile:
         """
         points = []
         for name, column, cell in self.changes():
-            low, high = self.intervals.get((name, column), (None, None))
+            low, high, _ = self.intervals.get((name, column), (None, None, None))
             if not self.intervals and _has_bar(name, cell):
                 low, high = min(cell.by_seed.values()), max(cell.by_seed.values())
             points.append(
@@ -155,6 +158,9 @@ class Ink:
 LIGHT = Ink("#1f2328", "#59636e", "#e6e6e6", "#cdd2d8", "#ffffff", COLOURS[1], COLOURS[0])
 DARK = Ink("#e6edf3", "#9198a1", "#30363d", "#4b535d", "#0d1117", COLOURS[5], COLOURS[4])
 
+APART = {SAME: -3, ZERO_SHOT: 3, TARGET: 0}
+"""How far marks stand beside the place of their layers, in pixels, so that bars of both means can be seen."""
+
 STEP = 44
 """Width of a set of layers in pixels, which leaves room for a number left of the first mark."""
 
@@ -198,17 +204,25 @@ def _panel(profile: LayerProfile, ink: Ink, legend: Any, kinds: Sequence[str]) -
     base = alt.Chart(inline_data(rows)).encode(x, y)
     tip = ["line:N", "layers:N", *(alt.Tooltip(f"{name}:Q", format="+.2f") for name in ("value", "low", "high"))]
     parts = {name: base.transform_filter(alt.datum.of == name).encode(colour, tooltip=tip) for name in colours}
-    targets, means = parts[TARGET].encode(detail=["line:N", "size:N"]), (parts[ZERO_SHOT], parts[SAME])
+    targets = parts[TARGET].encode(detail=["line:N", "size:N"])
+    means = {name: (parts[name], APART[name]) for name in (ZERO_SHOT, SAME)}
+    dashes = {ZERO_SHOT: [1, 0], SAME: [4, 3]}
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeWidth=1.5, color=ink.muted)
-    lines = [mean.mark_line(strokeWidth=2, strokeDash=dash) for mean, dash in zip(means, ([1, 0], [4, 3]), strict=True)]
-    bars = [mean.transform_filter(alt.datum.high != None).mark_rule(strokeWidth=1.5) for mean in means]  # noqa: E711
+    lines = [
+        mean.mark_line(strokeWidth=2, strokeDash=dashes[name], xOffset=apart) for name, (mean, apart) in means.items()
+    ]
+    bars = [
+        mean.transform_filter(alt.datum.high != None).mark_rule(strokeWidth=1.5, xOffset=apart)  # noqa: E711
+        for mean, apart in means.values()
+    ]
+    points = [mean.mark_point(size=48, strokeWidth=2, opacity=1, xOffset=apart) for mean, apart in means.values()]
     chart = alt.layer(
         zero.encode(alt.Y("zero:Q")),
         targets.mark_line(strokeWidth=1),
         targets.mark_point(size=5, strokeWidth=1, opacity=1).encode(fill),
         *(line.encode(detail="size:N") for line in lines),
         *(bar.encode(alt.Y("low:Q"), alt.Y2("high:Q")) for bar in bars),
-        *(mean.mark_point(size=48, strokeWidth=2, opacity=1).encode(fill) for mean in means),
+        *(point.encode(fill) for point in points),
         *_labels(rows, layers[0], x, ink),
     )
     about = [*profile.reference.split(" · "), *filter(None, [profile.bars])]
@@ -217,16 +231,20 @@ def _panel(profile: LayerProfile, ink: Ink, legend: Any, kinds: Sequence[str]) -
 
 
 def _labels(rows: Sequence[Mapping[str, Any]], first: str, x: Any, ink: Ink) -> list[Any]:
-    """Differences of the lowest layers in figures, left of their marks and apart from each other."""
+    """Differences of the lowest layers in figures, left of their marks, apart from each other and from the 0 line."""
     named = sorted(
         (row for row in rows if row["layers"] == first and row["of"] != TARGET), key=lambda row: row["value"]
     )
     drawn = [0.0, *(row[end] for row in rows for end in ("value", "low", "high") if row[end] is not None)]
-    close = len(named) > 1 and named[1]["value"] - named[0]["value"] < 0.06 * (max(drawn) - min(drawn))
+    height = max(drawn) - min(drawn)
+    close = len(named) > 1 and named[1]["value"] - named[0]["value"] < 0.06 * height
     labels = []
     for row, dy in zip(named, (6, -6) if close else (0, 0), strict=False):
+        if not dy and abs(row["value"]) < 0.04 * height:
+            dy = 8 if row["value"] < 0 else -8
         data = alt.InlineData(values=[{**row, "label": signed(row["value"])}])
         text = alt.Chart(data).encode(x, alt.Y("value:Q"), alt.Text("label:N"))
         colour = ink.same if row["of"] == SAME else ink.zero_shot
-        labels.append(text.mark_text(align="right", dx=-7, dy=dy, fontSize=11, fontWeight="bold", color=colour))
+        style = {"align": "right", "dx": -7 + APART[row["of"]], "dy": dy, "fontSize": 11, "fontWeight": "bold"}
+        labels.append(text.mark_text(**style, color=colour))
     return labels

@@ -37,7 +37,7 @@ def drawn(chart):
             described["datasets"][layer["data"]["name"]] if "name" in layer["data"] else layer["data"]["values"]
             for layer in panel["layer"]
         )
-        panels[panel["title"]] = (
+        panels[panel["title"]["text"]] = (
             {(bar["condition"], bar["language"]): (bar["low"], bar["score"], bar["high"]) for bar in bars},
             {bar["condition"]: bar["score"] for bar in means},
         )

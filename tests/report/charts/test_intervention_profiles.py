@@ -67,6 +67,14 @@ def test_the_legend_lists_the_lines_that_there_are():
         assert panel["layer"][1]["encoding"]["color"]["scale"]["domain"] == lines
 
 
+def test_rings_of_the_legend_are_not_dashed():
+    """A scale of line styles would share the legend of colours."""
+    layers = intervention_profiles(results()).to_dict()["vconcat"][0]["concat"][0]["layer"]
+    assert not any("strokeDash" in layer["encoding"] for layer in layers)
+    dashes = [layer["mark"]["strokeDash"] for layer in layers if layer["mark"]["type"] == "line"]
+    assert dashes == [[4, 3], [1, 0]]
+
+
 def test_results_without_a_changed_model_or_without_a_reference_draw_nothing():
     for conditions in ((0, 1, 2), (3, 4)):
         with pytest.raises(RequestError, match="no changed model"):

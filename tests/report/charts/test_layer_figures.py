@@ -38,7 +38,7 @@ def panels(chart):
 
 def test_curves_are_the_lines_with_baselines_in_another_style():
     other = Line("en–de", "e and g", {0: Cell({None: 10.0})})
-    chart = curves([MEASUREMENT, BASELINE, other], title="precision, percent")
+    chart = curves([MEASUREMENT, BASELINE, other], axis="precision, percent")
     assert drawn(chart) == [
         ("e and f", MEASURED, 0, 90.0),
         ("e and f", MEASURED, 1, 40.0),
@@ -50,7 +50,7 @@ def test_curves_are_the_lines_with_baselines_in_another_style():
 
 
 def test_static_vectors_have_no_layer_to_stand_at():
-    assert drawn(curves([MEASUREMENT, Line("en–fr", "a.vec", {None: Cell({None: 50.0})})], title="")) == [
+    assert drawn(curves([MEASUREMENT, Line("en–fr", "a.vec", {None: Cell({None: 50.0})})], axis="")) == [
         ("e and f", MEASURED, 0, 90.0),
         ("e and f", MEASURED, 1, 40.0),
     ]
@@ -152,16 +152,30 @@ def test_each_figure_is_made_of_the_records_that_fill_it():
 
 def test_the_legend_explains_the_lines_that_are_drawn():
     for lines, kinds in (([MEASUREMENT, BASELINE], [MEASURED, "untrained"]), ([MEASUREMENT], [MEASURED])):
-        (panel,) = curves(lines, title="").to_dict()["concat"]
-        assert panel["encoding"]["strokeDash"]["scale"]["domain"] == kinds
+        (panel,) = curves(lines, axis="").to_dict()["concat"]
+        assert panel["layer"][0]["encoding"]["strokeDash"]["scale"]["domain"] == kinds
+
+
+def test_a_measurement_of_a_single_layer_is_a_point():
+    chart = curves([MEASUREMENT, Line("en–fr", "e5", {0: Cell({None: 70.0})})], axis="")
+    (panel,) = chart.to_dict()["concat"]
+    assert [layer["mark"]["type"] for layer in panel["layer"]] == ["line", "point"]
+    assert drawn(chart)[-1] == ("e5", MEASURED, 0, 70.0)
+
+
+@pytest.mark.parametrize("names", [("e and f", "e and f"), ("e and f", "e and g")])
+def test_panels_of_the_same_encoders_have_one_legend(names):
+    lines = [Line(pair, name, {0: Cell({None: 9.0})}) for pair, name in zip(("en–fr", "en–de"), names, strict=True)]
+    resolved = curves(lines, axis="").to_dict()["resolve"]["scale"]["color"]
+    assert resolved == ("shared" if len(set(names)) == 1 else "independent")
 
 
 def test_what_has_no_layer_has_no_panel():
     static = Line("en–de", "a.vec", {None: Cell({None: 95.0})})
-    (panel,) = panels(curves([MEASUREMENT, static], title=""))
+    (panel,) = panels(curves([MEASUREMENT, static], axis=""))
     assert (panel["title"], panel["y"]["scale"]["domain"]) == ("en–fr", [0, 90.0])
     with pytest.raises(RequestError, match="no value of a layer"):
-        curves([static], title="")
+        curves([static], axis="")
 
 
 def test_a_similarity_below_0_stands_within_the_panels():

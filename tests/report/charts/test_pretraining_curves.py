@@ -47,7 +47,7 @@ def test_each_quantity_goes_from_0_to_100_percent_of_its_change():
         300: (100.0, 100.0, 100.0, "other"),
     }
     assert transferred.startswith("zero-shot POS tagging")
-    assert drawn[transferred][100] == (pytest.approx(10), pytest.approx(15), pytest.approx(20), "zero-shot score")
+    assert drawn[transferred][100] == (pytest.approx(10), pytest.approx(15), pytest.approx(20), "zero-shot scores")
 
 
 def test_it_is_drawn_where_steps_are_and_nowhere_else():

@@ -160,6 +160,7 @@ def test_long_names_in_a_legend_have_several_lines():
         ("POS tagging, accuracy, source en", ["POS tagging,", "accuracy, source", "en"]),
         ("POS tagging, مشفر عربي, 12 layers", ["POS tagging,", "مشفر عربي, 12 layers"]),
         ("POS مشفر", ["POS مشفر"]),
+        ("NER, pretrain:mixed-encoder.yaml", ["NER,", "pretrain:mixed-", "encoder.yaml"]),
         ("مشفر عربي كبير جدا، source en", ["مشفر عربي كبير جدا، source en"]),
         ("", [""]),
     ],

@@ -49,6 +49,7 @@ def test_overlap_is_drawn_against_the_score_with_types_beside_tokens():
     by_hand = correlate({t: SCORES[t] for t in SHARED}, SHARED, coefficient="pearson")
     assert subtitle == [
         f"r {by_hand.value:.2f}, p {by_hand.p:.3f}, 3 languages",
+        "dashed: least-squares line",
         "3 languages are too few to say anything",
     ]
     assert marks == ["line", "point", "text"]

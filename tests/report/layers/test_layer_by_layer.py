@@ -17,6 +17,9 @@ ACROSS = [
     record("cka", 0.8, layer=1),
 ]
 
+TWO = "against=f"
+"""Settings of a comparison of two encoders."""
+
 UNRELATED = record("cka_shuffled", 0.2, layer=0)
 
 
@@ -25,7 +28,9 @@ def values(table, group):
 
 
 def test_rows_are_layers_of_the_first_language_and_columns_of_the_second():
-    (table,) = layer_by_layer(Results.of([*ACROSS, record("cka_shuffled", 0.2, target_layer=1)]))
+    tables = layer_by_layer(Results.of([*ACROSS, record("cka_shuffled", 0.2, target_layer=1)]))
+    assert list(tables) == ["cka"]
+    table = tables["cka"]
     assert (table.name, table.head) == ("layer-by-layer-cka", ("0", "1"))
     assert values(table, "en–fr, pretrained") == {"layer 0": [0.9, 0.5], "layer 1": [0.6, 0.8]}
     assert values(table, "en–fr, pretrained, unrelated") == {"layer 0": [None, 0.2]}
@@ -33,7 +38,7 @@ def test_rows_are_layers_of_the_first_language_and_columns_of_the_second():
 
 def test_the_mean_over_pairs_is_cell_by_cell():
     other = [record("cka", 0.1, layer=i, target_layer=j, target="de") for i in (0, 1) for j in (0, 1)]
-    (table,) = layer_by_layer(Results.of([*ACROSS, *other]))
+    table = layer_by_layer(Results.of([*ACROSS, *other]))["cka"]
     mean = values(table, "mean of 2 pairs, pretrained")
     assert mean == {"layer 0": pytest.approx([0.5, 0.3]), "layer 1": pytest.approx([0.35, 0.45])}
 
@@ -45,7 +50,7 @@ def test_one_layer_with_itself_remains_in_the_table_by_layer():
 
 def test_layers_of_one_number_alone_fill_nothing():
     results = Results.of([record("cka", 0.9), record("cka", 0.8, layer=1)])
-    assert layer_by_layer(results) == []
+    assert layer_by_layer(results) == {}
     with pytest.raises(RequestError, match="no similarity of different layers"):
         layer_maps(results)
 
@@ -65,7 +70,7 @@ def test_the_maps_draw_the_numbers_of_the_table_for_each_state():
 
 
 def test_baselines_are_set_apart_from_the_rows_of_translations():
-    (table,) = layer_by_layer(Results.of([*ACROSS, record("cka_shuffled", 0.2, target_layer=1)]))
+    table = layer_by_layer(Results.of([*ACROSS, record("cka_shuffled", 0.2, target_layer=1)]))["cka"]
     kinds = {title: {row.kind for row in rows} for title, rows in table.groups.items()}
     assert kinds == {"en–fr, pretrained": {"plain"}, "en–fr, pretrained, unrelated": {"beside"}}
 
@@ -83,7 +88,43 @@ def test_a_caption_says_which_sentences_were_compared(targets, of):
     results = Results.of(
         replace(each, target=target, settings="against=f") for target in targets for each in (*ACROSS, UNRELATED)
     )
-    (by_layer,), (across,) = similarity(results), layer_by_layer(results)
+    (by_layer,), across = similarity(results), layer_by_layer(results)["cka"]
     after = " by layer (0: embeddings), and of pairs of unrelated sentences as baselines."
     assert by_layer.caption.startswith(f"CKA of the representations of {of},{after}")
-    assert across.caption.startswith(f"CKA of {of}, by layer of the first language's encoder (rows) and layer")
+    assert across.caption.startswith(f"CKA of {of}, by layer of the first ")
+
+
+@pytest.mark.parametrize(
+    ("targets", "settings", "rows", "columns", "axes"),
+    [
+        (("fr",), None, "layer for the first language", "layer for the second language", {"layer, en", "layer, fr"}),
+        (
+            ("fr",),
+            TWO,
+            "layer of the first language's encoder",
+            "layer of the second language's encoder",
+            {"layer, en", "layer, fr"},
+        ),
+        (
+            ("en",),
+            TWO,
+            "layer of the first encoder",
+            "layer of the second encoder",
+            {"layer, first encoder", "layer, second encoder"},
+        ),
+        (("en",), None, "layer of the encoder", "layer of the encoder", {"layer"}),
+        (
+            ("fr", "en"),
+            TWO,
+            "layer of the first language's encoder or layer of the first encoder",
+            "layer of the second language's encoder or layer of the second encoder",
+            {"layer, en", "layer, fr", "layer, first encoder", "layer, second encoder"},
+        ),
+    ],
+)
+def test_rows_and_columns_are_layers_of_as_many_encoders_as_were_compared(targets, settings, rows, columns, axes):
+    records = [replace(each, target=target, settings=settings) for target in targets for each in ACROSS]
+    (table,) = layer_by_layer(Results.of(records)).values()
+    assert f", by {rows} (rows) and {columns} (columns; 0: embeddings)." in table.caption
+    panels = layer_maps(Results.of(records)).to_dict()["concat"]
+    assert {panel["layer"][0]["encoding"][side]["title"] for panel in panels for side in "xy"} == axes

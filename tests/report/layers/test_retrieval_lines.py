@@ -30,6 +30,8 @@ def test_a_layer_is_that_of_the_encoder_of_the_first_language_in_both_directions
         for each in there
     ]
     (line,) = retrieval_lines(Results.of([*there, *back]), "sentences")
+    assert (line.group, line.cutoff, line.title) == ("en–fr", "precision at 1", "en–fr: precision at 1")
+    assert line.state.two
     assert {layer: cell.mean for layer, cell in line.by_layer.items()} == pytest.approx({0: 80.0, 1: 40.0, 2: 0.0})
 
 

@@ -67,4 +67,8 @@ def _panel(block: Comparison, languages: list[str]) -> Chart:
     chart = alt.layer(scores, lines, means)
     over = f"mean of {block.over(block.cross)}" if len(block.cross) > 1 else ""
     title = ", ".join(filter(None, (as_printed(block.title), block.label, f"source {block.source}", over)))
-    return chart.properties(width=alt.Step(14 if len(present) > 1 else 30), height=180, title=title)
+    marks = ["ticks: means over the languages"] if any(bar["language"] == MEAN for bar in bars) else []
+    lines_of = any(bar["low"] is not None for bar in bars if bar["language"] != MEAN)
+    marks += ["lines: one standard deviation over seeds in both directions"] if lines_of else []
+    heading = alt.TitleParams(title, subtitle="; ".join(marks))
+    return chart.properties(width=alt.Step(14 if len(present) > 1 else 30), height=180, title=heading)

@@ -40,6 +40,7 @@ from crosslens.results.chart import (
     compared_scores,
     grammar,
     inline_data,
+    key,
     layer_axis,
     score_map,
     short_label,
@@ -269,11 +270,15 @@ def by_seed(results: Results) -> Chart:
     titles = list(dict.fromkeys(row["of"] for row in rows))
     header = alt.Header(labelExpr=titles_in_lines(titles, STEP * max(len(order), 3)))  # Vega cuts what is wider
     facet = alt.Facet("of:N", sort=titles, title=None, header=header)
-    return styled(chart.facet(facet=facet, columns=3).resolve_scale(x="independent", y="independent"))
+    panels = chart.facet(facet=facet, columns=3).resolve_scale(x="independent", y="independent")
+    return styled(panels.properties(title=key("points: seeds; lines: means over seeds")))
 
 
 ANSWERS = {"accuracy": "true labels", "accuracy_shuffled": "shuffled labels"}
 """Metric of a probe -> labels it was trained on."""
+
+ITEMS = "test texts or sentences"
+"""What the intervals of probes are over: texts where these are labelled, the sentences of words otherwise."""
 
 
 def probes_by_layer(results: Results) -> Chart:
@@ -314,7 +319,9 @@ def probes_by_layer(results: Results) -> Chart:
     points = base.mark_point(filled=True, size=30, opacity=1).encode(y, colour, tooltip=tip)
     band = base.mark_area(opacity=0.15).encode(alt.Y("low:Q"), alt.Y2("high:Q"), colour, alt.Detail("answers:N"))
     chart = alt.layer(band, lines, points).properties(width=380, height=240)
-    return styled(chart.facet(facet=alt.Facet("measure:N", title=None), columns=2))
+    panels = chart.facet(facet=alt.Facet("measure:N", title=None), columns=2)
+    bands = any(row["low"] is not None for row in rows)
+    return styled(panels.properties(title=key(f"bands: 95 % intervals over {ITEMS}")) if bands else panels)
 
 
 def correlation_by_layer(results: Results) -> Chart:
@@ -340,7 +347,9 @@ def correlation_by_layer(results: Results) -> Chart:
     scale, legend = alt.Scale(domain=order, range=list(COLOURS)), alt.Legend(symbolOpacity=1, **LONG)
     colour = alt.Color("of:N", sort=order, title="gap and similarity", scale=scale, legend=legend)
     dash = alt.StrokeDash("of:N", sort=order, title="gap and similarity", scale=alt.Scale(domain=order), legend=legend)
-    title = alt.TitleParams("below 0: languages with more similar representations transfer better", subtitle=caveats)
+    bands = ["bands: 95 % intervals over languages"] if any(row["low"] is not None for row in rows) else []
+    about = "below 0: languages with more similar representations transfer better"
+    title = alt.TitleParams(about, subtitle=[*bands, *caveats])
     base = alt.Chart(inline_data(rows), title=title).encode(layer_axis())
     precise = [alt.Tooltip(f"{name}:Q", format=".2f") for name in ("value", "low", "high", "p")]
     y = alt.Y("value:Q", title="Spearman's ρ", scale=alt.Scale(domain=[-1, 1]))

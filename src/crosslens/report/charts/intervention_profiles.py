@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from crosslens.errors import RequestError
 from crosslens.report.conditions.interventions import changed_after_training
 from crosslens.report.conditions.treatment_effects import treatment_effects
-from crosslens.results.chart import Chart, alt, inline_data, styled
+from crosslens.results.chart import Chart, alt, inline_data, range_of_seeds, styled
 from crosslens.results.layer_profile import LIGHT, SAME, ZERO_SHOT
 from crosslens.results.record import Results
 from crosslens.tasks.titles import as_printed
@@ -45,11 +45,14 @@ def intervention_profiles(results: Results) -> Chart:
             order = [address.replace("-", "–") for address in effect.addresses]
             panels.append(_panel(points, order, effect.treatment, [line for line in LINES if drawn[line]]))
         if panels:
-            title = alt.TitleParams(as_printed(block.heading))
+            means = (of_part for effect in effects for of_part in (effect.same, effect.cross))
+            seeds = range_of_seeds(cell for by_address in means for cell in by_address.values())
+            title = alt.TitleParams(as_printed(block.heading), subtitle=[f"bars: {seeds}"] if seeds else [])
             rows.append(alt.concat(*panels, columns=ACROSS).properties(title=title))
     if not rows:
         raise RequestError("these results contain no changed model and its reference")
-    return styled(alt.vconcat(*rows), title={"anchor": "start", "color": LIGHT.text})
+    title = {"anchor": "start", "color": LIGHT.text, "subtitleFontSize": 11, "subtitleColor": LIGHT.muted}
+    return styled(alt.vconcat(*rows), title=title)
 
 
 def _panel(points: list[dict[str, object]], order: list[str], title: str, lines: Sequence[str]) -> Chart:
@@ -64,10 +67,13 @@ def _panel(points: list[dict[str, object]], order: list[str], title: str, lines:
         tooltip=["line:N", "layers:N", *(alt.Tooltip(f"{name}:Q", format="+.2f") for name in ("value", "low", "high"))],
     )
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=LIGHT.muted).encode(alt.Y("zero:Q"))
-    dash = alt.StrokeDash("line:N", sort=lines, scale=alt.Scale(domain=lines, range=dashes), legend=legend)
     fill = alt.Fill("line:N", sort=lines, scale=alt.Scale(domain=lines, range=filled), legend=legend)
     bars = base.mark_rule().encode(alt.Y("low:Q"), alt.Y2("high:Q"))
     marks = base.mark_point(size=36, strokeWidth=1.6, opacity=1).encode(fill)
-    return alt.layer(zero, base.mark_line(strokeWidth=1.6).encode(dash), bars, marks).properties(
+    joined = [  # each with a style of its own: a scale of styles would dash the rings of the legend
+        base.transform_filter(alt.datum.line == line).mark_line(strokeWidth=1.6, strokeDash=dash)
+        for line, dash in zip(lines, dashes, strict=True)
+    ]
+    return alt.layer(zero, *joined, bars, marks).properties(
         width=alt.Step(max(26, 8 * max(map(len, order)))), height=110, title=alt.TitleParams(title, anchor="middle")
     )

@@ -53,10 +53,10 @@ def layer_figures(results: Results) -> dict[str, Chart]:
     for level in LEVELS:
         with suppress(RequestError):  # records that contradict one another; the tables say so
             if lines := retrieval_lines(results, level):
-                charts[level] = curves(lines, title="precision, percent")
+                charts[level] = curves(lines, axis="precision, percent")
     with suppress(RequestError):
         for (task, metric), lines in transfer_lines(results).items():
-            charts[f"transfer-by-layer-{task}"] = curves(lines, title=f"{metric_name(metric)}, points")
+            charts[f"transfer-by-layer-{task}"] = curves(lines, axis=f"{metric_name(metric)}, points")
     with suppress(RequestError):  # no similarity of translations
         pairs = similarity_lines(results.filter(metric="similarity", target_layer=None), "cka")
         charts["similarity-by-pair"] = similarity_by_pair(pairs)
@@ -64,8 +64,11 @@ def layer_figures(results: Results) -> dict[str, Chart]:
     return charts
 
 
-def curves(lines: Sequence[Line], *, title: str) -> Chart:
+def curves(lines: Sequence[Line], *, axis: str) -> Chart:
     """A panel for each group, a colour for each encoder, a line style for each baseline.
+
+    Args:
+        axis: title of the vertical axis.
 
     Raises:
         RequestError: when none of the lines has a layer, as of static word vectors.
@@ -76,6 +79,10 @@ def curves(lines: Sequence[Line], *, title: str) -> Chart:
     styles = dict(zip([MEASURED, *ORDER[1:]], DASHES, strict=True))
     order = [name for name in styles if name in {line.baseline or MEASURED for line in lines}]
     highest = max(cell.mean or 0.0 for line in lines for cell in line.by_layer.values())
+    of_panel: dict[str, list[str]] = {}
+    for line in lines:
+        of_panel.setdefault(line.title, []).append(line.label)
+    alike = len({tuple(dict.fromkeys(labels)) for labels in of_panel.values()}) == 1
     dash = alt.StrokeDash(
         "baseline:N",
         sort=order,
@@ -85,26 +92,26 @@ def curves(lines: Sequence[Line], *, title: str) -> Chart:
     )
     width = alt.condition(alt.datum.baseline == MEASURED, alt.value(2.2), alt.value(1.2))
     panels = []
-    for group in dict.fromkeys(line.group for line in lines):
+    for title in of_panel:
         rows = [
             {"encoder": line.label, "baseline": line.baseline or MEASURED, "layer": layer, "value": cell.mean}
             for line in lines
             for layer, cell in line.by_layer.items()
-            if line.group == group and layer is not None and cell.mean is not None
+            if line.title == title and layer is not None and cell.mean is not None
         ]
         encoders = list(dict.fromkeys(row["encoder"] for row in rows))
         scale = alt.Scale(domain=encoders, range=list(COLOURS))
         legend = alt.Legend(symbolOpacity=1, symbolType="stroke", orient="bottom", columns=1, labelLimit=200)
-        base = alt.Chart(inline_data(rows), title=group).encode(
+        base = alt.Chart(inline_data(rows), title=title).encode(
             layer_axis(),
-            alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, highest])),
+            alt.Y("value:Q", title=axis, scale=alt.Scale(domain=[0, highest], nice=True)),
             alt.Color("encoder:N", sort=encoders, title=None, scale=scale, legend=legend),
-            dash,
-            strokeWidth=width,
             tooltip=["encoder:N", "baseline:N", "layer:Q", alt.Tooltip("value:Q", format=".1f")],
         )
-        panels.append(base.mark_line().properties(width=165, height=140))
-    return styled(alt.concat(*panels, columns=3).resolve_scale(color="independent"))
+        points = base.mark_point(filled=True, size=14, opacity=1)  # without which a single layer would not be seen
+        lines_of = base.mark_line().encode(dash, strokeWidth=width)
+        panels.append((lines_of + points).properties(width=165, height=140))
+    return styled(alt.concat(*panels, columns=3).resolve_scale(color="shared" if alike else "independent"))
 
 
 def similarity_by_pair(lines: Sequence[Line]) -> Chart:
@@ -157,7 +164,7 @@ def similarity_figures(lines: Sequence[Line]) -> dict[str, Chart]:
 def similarity_by_language(lines: Sequence[Line]) -> Chart:
     """Similarity of translations by layer: a panel for each language pair, a line for each state of the encoders.
 
-    The title names the axes. Lines of unrelated sentences matched in length are dashed; what lies above them is more
+    The title names the axes. Lines of unrelated sentences matched in length are dotted; what lies above them is more
     than sentence length.
 
     Args:
@@ -180,9 +187,9 @@ def similarity_by_language(lines: Sequence[Line]) -> Chart:
     targets = {line.group: line.languages[1] for line in lines if line.languages}
     names = {pair: targets[pair] if len(sources) == 1 else pair for pair in rows}
     points = [row for panel in rows.values() for row in panel]
-    style = similarity_style(
-        list(dict.fromkeys(row["encoder"] for row in points)), orient="bottom", direction="vertical", columns=2
-    )
+    names_of, kinds_of = (list(dict.fromkeys(row[name] for row in points)) for name in ("encoder", "sentences"))
+    style = similarity_style(names_of, kinds_of, orient="bottom", direction="vertical", columns=2)
+    is_single = len({row["layer"] for row in points}) == 1
     across = math.ceil(len(rows) / math.ceil(len(rows) / ACROSS))
     values = [0.0, *(row["value"] for row in points)]
     scale = alt.Scale(domain=[min(values), max(values)])
@@ -190,7 +197,7 @@ def similarity_by_language(lines: Sequence[Line]) -> Chart:
     for pair, panel in rows.items():
         y = alt.Y("value:Q", title=None, scale=scale, axis=alt.Axis(tickCount=5))
         base = alt.Chart(inline_data(panel), title=_wrapped(names[pair])).encode(layer_axis().title(None))
-        curves = similarity_curves(base, y, style, size=14)
+        curves = similarity_curves(base, y, style, size=14, is_single=is_single)
         panels.append(alt.layer(*curves).properties(width=140, height=120))
     # The axes of all panels are named once, because `printed` may set fewer panels side by side.
     title = f"CKA of translations{f' from {sources.pop()}' if len(sources) == 1 else ''} by layer (0: embeddings)"

@@ -6,11 +6,14 @@ import numpy as np
 
 from crosslens.errors import RequestError
 from crosslens.report.conditions.pretraining_steps import Series, series_of
-from crosslens.results.chart import COLOURS, LONG, Chart, alt, inline_data, styled
+from crosslens.results.chart import COLOURS, LONG, Chart, alt, inline_data, range_of_seeds, styled
 from crosslens.results.record import Results
 
-DASHES = [[1, 0], [6, 3]]
-"""Line styles of zero-shot scores and of anything else."""
+SCORES, OTHER = "zero-shot scores", "other"
+"""What a line is of."""
+
+DASHES = {SCORES: [1, 0], OTHER: [6, 3]}
+"""What a line is of -> its style."""
 
 
 def pretraining_curves(results: Results) -> Chart:
@@ -35,7 +38,7 @@ def _rows(series: Series) -> list[dict[str, Any]]:
     for step, cell in series.by_step.items():
         shares = [100 * (cell.by_seed[seed] - first[seed]) / changes[seed] for seed in series.seeds]
         ends = {"low": min(shares), "high": max(shares)}
-        of = "zero-shot score" if series.aim else "other"
+        of = SCORES if series.aim else OTHER
         rows.append(
             {"what": series.name, "of": of, "step": step, "share": float(np.mean(shares)), "value": cell.mean, **ends}
         )
@@ -53,9 +56,13 @@ def _panel(series: list[Series], encoder: str) -> Chart:
     solid = {"symbolOpacity": 1, "symbolStrokeWidth": 2, **LONG}
     legend = alt.Legend(title=None, orient="bottom", columns=1, **solid)
     colour = alt.Color("what:N", sort=names, scale=alt.Scale(domain=names, range=list(COLOURS)), legend=legend)
-    dash = alt.StrokeDash("of:N", scale=alt.Scale(domain=["zero-shot score", "other"], range=DASHES), legend=None)
+    dash = alt.StrokeDash("of:N", scale=alt.Scale(domain=list(DASHES), range=list(DASHES.values())), legend=None)
     tip = ["what:N", "step:Q", alt.Tooltip("share:Q", format=".0f"), alt.Tooltip("value:Q", format=".3f")]
-    base = alt.Chart(inline_data(rows), title=encoder).encode(x)
+    kinds = [name for name in DASHES if any(row["of"] == name for row in rows)]
+    about = [f"solid: {SCORES}; dashed: anything else"] if len(kinds) > 1 else []
+    bands = range_of_seeds(cell for each in series for cell in each.by_step.values())
+    about += [f"bands: {bands}"] if bands else []
+    base = alt.Chart(inline_data(rows), title=alt.TitleParams(encoder, subtitle=about)).encode(x)
     half = alt.Chart(alt.InlineData(values=[{"half": 50}])).mark_rule(color="#888888").encode(alt.Y("half:Q"))
     band = base.mark_area(opacity=0.12).encode(alt.Y("low:Q"), alt.Y2("high:Q"), colour)
     lines = base.mark_line(strokeWidth=2).encode(y, colour, dash, tooltip=tip)

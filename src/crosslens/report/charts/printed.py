@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from crosslens.formatting import right_to_left, wrapped
+from crosslens.formatting import right_to_left, wrapped, wrapped_name
 from crosslens.report.charts.label_places import label_width
 from crosslens.results.chart import Chart
 
@@ -267,7 +267,10 @@ def titles_in_lines(titles: Iterable[str], width: float) -> str:
 
 
 def _wrapped(text: str | Sequence[str], width: float, *, font: float) -> list[str]:
-    """Break long lines; SVG reorders right-to-left text across lines, so from its first word on a line stays whole."""
+    """Break long lines, and names that are longer than a line.
+
+    SVG reorders right-to-left text across lines, so from its first word on a line stays whole.
+    """
 
     def fits(line: str) -> bool:
         return label_width(line, font=font) <= width
@@ -277,7 +280,8 @@ def _wrapped(text: str | Sequence[str], width: float, *, font: float) -> list[st
         start = next((i for i, letter in enumerate(line) if right_to_left(letter)), len(line))
         begin = line.rfind(" ", 0, start) + 1 if start < len(line) else len(line)
         head, tail = line[:begin].rstrip(), line[begin:]
-        lines += wrapped(head, fits) if head or not tail else []
+        for part in wrapped(head, fits) if head or not tail else []:
+            lines += [part] if fits(part) else wrapped_name(part, fits)
         if head and tail and fits(f"{lines[-1]} {tail}"):
             lines[-1] += f" {tail}"
         elif tail:

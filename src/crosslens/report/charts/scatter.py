@@ -72,7 +72,7 @@ def _panel(correlated: Correlated, *, title: str, x: str) -> Chart:
     layers = [*([] if correlated.undefined else [fit]), points, names.encode(text="language:N")]
     unnamed = len(languages) - len(labels)
     subtitle = [
-        *([] if correlated.undefined else [_coefficient(correlated)]),
+        *([] if correlated.undefined else [_coefficient(correlated), "dashed: least-squares line"]),
         *correlated.caveats,
         *([f"{unnamed} of {len(languages)} languages not named, for lack of room"] if unnamed else []),
     ]

@@ -304,7 +304,7 @@ def profile_intervals(results: Results, significance: Significance) -> dict[tupl
         }
         translated_from = block.records.records["translated_from"][0].as_py()
         profiles[block.task, block.source, block.short, block.split, translated_from] = {
-            place: (interval.low, interval.high) for place, interval in intervals.items() if interval
+            place: (interval.low, interval.high, interval.over) for place, interval in intervals.items() if interval
         }
     return profiles
 

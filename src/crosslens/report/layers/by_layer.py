@@ -46,13 +46,14 @@ class Line:
     """A row of a table by layer.
 
     Attributes:
-        group: title of its group.
+        group: language pair or probe that its group is about.
         label: name of the row.
         by_layer: layer, or pair of layers -> mean over seeds.
         baseline: name of the baseline, or "" for the measurement itself.
         state: encoder, state and corpus of a similarity or retrieval; None for anything else.
         languages: source and target of a similarity or retrieval.
         directions: layer -> every source and target that the value is a mean over.
+        cutoff: of a retrieval, such as ``precision at 1``: each has a group of its own; "" of anything else.
     """
 
     group: str
@@ -62,11 +63,21 @@ class Line:
     state: State | None = None
     languages: tuple[str, str] | None = None
     directions: Mapping[Any, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    cutoff: str = ""
+
+    @property
+    def title(self) -> str:
+        """Title of its group."""
+        return _title(self.group, self.cutoff)
 
     @property
     def name(self) -> str:
         """The label, and the baseline if it is one."""
         return ", ".join(filter(None, (self.label, self.baseline)))
+
+
+def _title(group: str, cutoff: str) -> str:
+    return ": ".join(filter(None, (group, cutoff)))
 
 
 def similarity(results: Results) -> list[Table]:
@@ -224,14 +235,19 @@ def retrieval_lines(results: Results, level: str) -> list[Line]:
     mapped = {retrieved for retrieved, record in read if "procrustes" in record["measure"]}
     entries = (
         (
-            f"{'–'.join(retrieved.languages)}: {record['metric'].replace('@', ' at ')}",
+            ("–".join(retrieved.languages), record["metric"].replace("@", " at ")),
             ", ".join([retrieved.encoders, *_model(record), *([retrieved.method] if len(methods) > 1 else [])]),
             _baseline(record, is_mapped=retrieved in mapped),
             {
                 **record,
                 "layer": layer_of(record, source=retrieved.languages[0]),
                 "settings": None,
-                "measured": State(retrieved.encoders, ", ".join(_model(record)), record["corpus"] or ""),
+                "measured": State(
+                    retrieved.encoders,
+                    ", ".join(_model(record)),
+                    record["corpus"] or "",
+                    two="against" in settings_of(record["settings"]),
+                ),
             },
         )
         for retrieved, record in read
@@ -351,7 +367,7 @@ def transfer_lines(results: Results) -> dict[tuple[str, str], list[Line]]:
     for task, metric in dict.fromkeys((record["task"], record["metric"]) for record, _ in scores):
         lines[task, metric] = _gather(
             (
-                f"{record['source']} → {record['target']}",
+                (f"{record['source']} → {record['target']}", ""),
                 ", ".join([_joined((record["encoder"], layer.mapped_from)), *_done_besides(record, layer)]),
                 baseline_of(record) or "",
                 {
@@ -419,12 +435,15 @@ def _table(name: str, caption: str, lines: Sequence[Line], kind: Kind) -> list[T
             for layer in ordered
         )
         row = Row(line.name, values, "beside" if line.baseline else "plain")
-        groups[line.group] = (*groups.get(line.group, ()), row)
+        groups[line.title] = (*groups.get(line.title, ()), row)
     head = tuple("vectors" if layer is None else str(layer) for layer in ordered)
     return [Table(name, caption, head, groups, tuple(notes.texts))]
 
 
-Entry = tuple[str, str, str, cells.Row]
+Group = tuple[str, str]
+"""Group and cutoff of a line."""
+
+Entry = tuple[Group, str, str, cells.Row]
 """A record, with the group, label and baseline of its line."""
 
 TOLD_APART = ("corpus", "train", "selection", "recipe", "settings")
@@ -452,16 +471,16 @@ def _told_apart(entries: Sequence[Entry]) -> Iterator[Entry]:
         yield group, ", ".join([label, *words]), baseline, record
 
 
-def _compared(group: str, name: str, record: cells.Row) -> tuple:
+def _compared(group: Group, name: str, record: cells.Row) -> tuple:
     """The lines with which a record is compared, whatever their label."""
     return group, None, name, None if name == "corpus" else record["task"]
 
 
 def _gather(records: Iterable[Entry]) -> list[Line]:
     """Records of one group, label and baseline as a line: mean over directions and heads, seed by seed."""
-    kept: dict[tuple[str, str, str], dict[Layer, dict[tuple, dict[tuple, float]]]] = {}
-    languages: dict[str, tuple[str, str]] = {}
-    states: dict[tuple[str, str, str], State | None] = {}
+    kept: dict[tuple[Group, str, str], dict[Layer, dict[tuple, dict[tuple, float]]]] = {}
+    languages: dict[Group, tuple[str, str]] = {}
+    states: dict[tuple[Group, str, str], State | None] = {}
     for group, label, baseline, record in _told_apart(list(records)):
         side = (record["source"], record["target"], record["corpus"])
         languages.setdefault(group, (str(record["source"]), str(record["target"])))
@@ -469,7 +488,7 @@ def _gather(records: Iterable[Entry]) -> list[Line]:
         layers = kept.setdefault((group, label, baseline), {})
         by_head = layers.setdefault(record["layer"], {}).setdefault(side, {})
         if by_head.setdefault((record["seed"], record.get("head")), record["value"]) != record["value"]:
-            name = ", ".join(filter(None, (group, label, baseline)))
+            name = ", ".join(filter(None, (_title(*group), label, baseline)))
             raise RequestError(
                 f"two records contradict one another: {name}, layer {record['layer']}, seed {record['seed']}",
                 hint="report the results one by one",
@@ -478,13 +497,14 @@ def _gather(records: Iterable[Entry]) -> list[Line]:
     groups = list(dict.fromkeys(group for group, _ in order))
     return [
         Line(
-            group,
+            group[0],
             label,
             {layer: mean_of([_over_heads(by_head) for by_head in sides.values()]) for layer, sides in layers.items()},
             baseline,
             states[group, label, baseline],
             languages[group],
             directions={layer: list(dict.fromkeys(side[:2] for side in sides)) for layer, sides in layers.items()},
+            cutoff=group[1],
         )
         for (group, label, baseline), layers in sorted(
             kept.items(), key=lambda item: (groups.index(item[0][0]), order.index(item[0][:2]), ORDER.index(item[0][2]))

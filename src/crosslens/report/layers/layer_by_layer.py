@@ -23,24 +23,38 @@ COMPARISON = ("encoder", "task", "run", "condition", "state", "settings", "corpu
 """Columns that name a comparison of two encoders in one language pair."""
 
 
-def layer_by_layer(results: Results) -> list[Table]:
-    """Tables of similarity by layer of the first language's encoder (rows) and of the second language's (columns)."""
+def layer_by_layer(results: Results) -> dict[str, Table]:
+    """Measure -> table of similarity by layer of the first language's encoder (rows) and of the second's (columns)."""
     across = between_layers(results)
-    tables = []
+    tables = {}
     for measure in measures_of(across):
         lines = grids(across, measure)
         caption = (
-            f"{at_the_start(metric_name(measure))} of {sentences_of(lines)}, by layer of the first language's encoder"
-            f" (rows) and layer of the second language's encoder (columns; 0: embeddings){with_baselines(lines)}."
-            f"{without_mean(lines)}"
+            f"{at_the_start(metric_name(measure))} of {sentences_of(lines)}, by {_sides(lines, 'first')} (rows) and"
+            f" {_sides(lines, 'second')} (columns; 0: embeddings){with_baselines(lines)}.{without_mean(lines)}"
         )
         notes = Notes()
         columns = sorted({target for line in lines for _, target in line.by_layer})
         groups = {f"{line.group}, {line.name}": _rows(line, columns, notes) for line in lines}
         if columns:
             head = tuple(map(str, columns))
-            tables.append(Table(f"layer-by-layer-{measure}", caption, head, groups, tuple(notes.texts)))
+            tables[measure] = Table(f"layer-by-layer-{measure}", caption, head, groups, tuple(notes.texts))
     return tables
+
+
+SIDES = {
+    (True, True): "layer of the {} language's encoder",
+    (True, False): "layer for the {} language",
+    (False, True): "layer of the {} encoder",
+    (False, False): "layer of the encoder",
+}
+"""Whether a pair has two languages, and two encoders -> one side of its table."""
+
+
+def _sides(lines: Sequence[Line], which: str) -> str:
+    pairs = ((line.languages, line.state) for line in lines)
+    kinds = dict.fromkeys((len(set(names)) > 1, state.two) for names, state in pairs if names and state)
+    return " or ".join(SIDES[kind].format(which) for kind in kinds)
 
 
 def _rows(line: Line, columns: Sequence[int], notes: Notes) -> tuple[Row, ...]:
@@ -96,7 +110,10 @@ def _map(line: Line) -> Chart:
         for (layer, target), cell in line.by_layer.items()
         if cell.mean is not None
     ]
-    first, second = (f"layer, {name}" for name in line.languages or ("first language", "second language"))
+    names = line.languages or ("first language", "second language")
+    if len(set(names)) == 1:  # two encoders read the same sentences, or one does
+        names = ("first encoder", "second encoder") if line.state and line.state.two else ("", "")
+    first, second = (", ".join(filter(None, ("layer", name))) for name in names)
     return heat_map(
         rows,
         x=alt.X("target:O", title=second, axis=alt.Axis(labelAngle=0)),

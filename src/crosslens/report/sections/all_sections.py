@@ -39,11 +39,11 @@ def all_sections(results: Results, blocks: Sequence[Block], *, typology: Table |
 
 
 def _layers_of_two_encoders(results: Results) -> list[Section]:
-    tables: list[Table] = []
+    tables: dict[str, Table] = {}
     with suppress(RequestError):  # records that contradict one another, which the tables report
         tables = layer_by_layer(results)
     sections = []
-    for table in tables:
-        title = f"Layer by layer, {metric_name(table.name.removeprefix('layer-by-layer-'))}"
+    for measure, table in tables.items():
+        title = f"Layer by layer, {metric_name(measure)}"
         sections.append(heat_table(table, title, corner="layers", one_by_one=True))
     return sections

@@ -98,12 +98,12 @@ def _section(
     tables: Sequence[int] | None = None,
 ) -> list[Section]:
     """A section with one panel per group of lines; none without lines."""
-    groups: dict[str, list[Line]] = {}
+    groups: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
-        groups.setdefault(line.group, []).append(line)
+        groups.setdefault((line.group, line.cutoff), []).append(line)
     if not groups:
         return []
-    panels = [_panel(group, members, tables) for group, members in groups.items()]
+    panels = [_panel(group, cutoff, members, tables) for (group, cutoff), members in groups.items()]
     baselines = sorted({line.baseline for line in lines}, key=lambda name: (*ORDER, name).index(name))
     about: Mapping[str, Any] = {
         "axis": axis,
@@ -116,15 +116,14 @@ def _section(
     return [Section(name, title, note, "curves", panels, about)]
 
 
-def _panel(group: str, lines: Sequence[Line], tables: Sequence[int] | None) -> dict[str, Any]:
-    """A chart: ``en–fr: precision at 1`` is the chart ``en–fr`` in the view ``precision at 1``."""
-    title, _, view = group.partition(": ")
+def _panel(group: str, cutoff: str, lines: Sequence[Line], tables: Sequence[int] | None) -> dict[str, Any]:
+    """A chart of a group; each cutoff is a view of its own."""
     languages = next((line.languages for line in lines if line.languages), None)
     layers = sorted({layer for line in lines for layer in line.by_layer if layer is not None})
     kinds = list(dict.fromkeys(line.baseline for line in lines))
     return {
-        "title": title,
-        "view": view,
+        "title": group,
+        "view": cutoff,
         "tables": tables,
         "language": languages[1] if languages and languages[0] != languages[1] else None,
         "places": layers,
