@@ -24,7 +24,7 @@ GROUPS = {
     "Representations": ("similarity", "alignment", "probes"),
     "Pretraining and unseen languages": ("mlm", "unseen"),
     "Results and studies": ("results", "studies"),
-    "Progress": ("progress",),
+    "Progress and errors": ("progress", "errors"),
 }
 """Heading of the Python reference -> packages."""
 

@@ -22,6 +22,12 @@ def test_every_public_name_is_there_and_sorted():
         _ = crosslens.nothing
 
 
+def test_errors_are_caught_by_their_public_names():
+    for error in (crosslens.CrosslensError, crosslens.RequestError):
+        with pytest.raises(error, match="not found"):
+            crosslens.load_corpus("nowhere.conllu")
+
+
 def test_importing_costs_nothing():
     code = "import sys, crosslens; print({'torch', 'numpy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "set()"

@@ -1,6 +1,5 @@
 """Corpora: their digest, and the annotation that is asked of them."""
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -26,19 +25,14 @@ def test_trees_are_checked_where_they_are_asked_for(written):
 def test_an_annotation_that_is_not_there_is_missed_where_it_is_asked_for(written):
     corpus = read(written(block(*PLAIN) + block(WORD.format(1, "x", "_", 0, "root"))))
     assert corpus.layers == {"heads", "relations"}
-    with pytest.raises(DataError, match=r"x.conllu:4: the sentence has no UPOS tags, but other .* \(annotate the rest"):
+    with pytest.raises(DataError, match=r"x.conllu:4: the sentence has no UPOS tags, but other .* \(annotate it, or"):
         corpus.require("upos")
 
 
-def test_of_a_treebank_annotated_up_to_a_sentence_the_first_sentences_are_offered(written):
-    tagged, bare = block(*PLAIN), block(WORD.format(1, "x", "_", 0, "root"))
-    corpus = read(written(tagged * 2 + bare * 3))
-    with pytest.raises(DataError, match=r":7: .* \(3 of 5 have none\) .*first 2 sentences: \S+x.conllu\[:2\]") as error:
-        corpus.require("upos")
-    (offered,) = re.findall(r"\S+\[:2\]", str(error.value))
-    load_corpus(offered).require("upos")
+def test_of_sentences_made_in_python_no_name_is_offered():
+    tagged, bare = Sentence(("dogs",), upos=("NOUN",)), Sentence(("bark",))
     with pytest.raises(DataError, match=r"\(annotate it, or leave it out\)$"):
-        read(written(bare + tagged)).require("upos")
+        Corpus((tagged, bare), "mine").require("upos")
 
 
 def test_words_and_tags_in_columns_are_no_treebank_and_the_error_says_which_files_are(tmp_path):

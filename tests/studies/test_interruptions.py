@@ -1,4 +1,4 @@
-"""Studies that are stopped, and resumed."""
+"""Studies that are stopped, and resumed, also after a change."""
 
 import os
 import shutil
@@ -8,8 +8,10 @@ import pytest
 
 import crosslens.runs.answer as answering
 from crosslens.encoders.condition import Condition
+from crosslens.errors import DataError
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import Context, execute
+from crosslens.runs.recorded import read_results
 from crosslens.runs.status import status
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
@@ -151,3 +153,24 @@ def test_what_a_process_killed_after_publishing_left_is_removed_when_the_study_i
     (folder / "failed" / run_id).mkdir()
     assert run(study, folder, treebanks).plan.left == ()
     assert (store.state(run_id).exists(), store.failed(run_id)) == (False, False)
+
+
+def test_results_of_an_earlier_plan_are_renamed_until_those_of_the_new_one_are_there(study, treebanks, tmp_path):
+    small = study.model_copy(update={"seeds": (1,), "conditions": study.conditions[:1]})
+    run(small, tmp_path, treebanks)
+    files = [results_of(tmp_path), results_of(tmp_path).with_name("summary.csv")]
+    renamed = [file.with_name(f"{file.stem}.before.csv") for file in files]
+    before = [file.read_bytes() for file in files]
+    for rate in (1e30, 1e31):  # the second plan's results would be none
+        notes = []
+        changed = small.model_copy(update={"set": {**small.set, "learning_rate": rate}})
+        assert run(changed, tmp_path, treebanks, progress=notes.append).failed
+        assert not any(file.exists() for file in files)
+        assert [file.read_bytes() for file in renamed] == before
+        (said,) = [note for note in map(str, notes) if "has changed" in note]
+        assert str(renamed[0]) in said
+    with pytest.raises(DataError):
+        read_results(results_of(tmp_path).parent)
+    run(small, tmp_path, treebanks)
+    assert [file.read_bytes() for file in files] == before
+    assert not any(file.exists() for file in renamed)

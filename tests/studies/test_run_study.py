@@ -167,17 +167,6 @@ def test_a_request_for_an_unknown_run_leaves_the_plan_as_it_is(study, treebanks,
     assert Store(tmp_path).planned("toy") == before
 
 
-def test_results_of_an_earlier_plan_are_gone_until_those_of_the_new_one_are_there(study, treebanks, tmp_path):
-    small = study.model_copy(update={"seeds": (1,), "conditions": study.conditions[:1]})
-    run(small, tmp_path, treebanks)
-    files = [results_of(tmp_path), results_of(tmp_path).with_name("summary.csv")]
-    before = [file.read_bytes() for file in files]
-    assert run(small.model_copy(update={"set": {**small.set, "learning_rate": 1e30}}), tmp_path, treebanks).failed
-    assert not any(file.exists() for file in files)
-    run(small, tmp_path, treebanks)
-    assert [file.read_bytes() for file in files] == before
-
-
 def test_progress_says_how_a_run_ended(study, treebanks, tmp_path):
     small = study.model_copy(update={"seeds": (1,), "conditions": study.conditions[:1]})
     (asked,) = plan(small, Store(tmp_path), corpora=Corpora(str(treebanks))).runs

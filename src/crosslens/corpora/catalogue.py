@@ -12,6 +12,7 @@ pairs for inference, and ``lab_langid/all`` sentences of all languages, labelled
 
     [:200]                     the first 200 sentences
     [7~:200], [7~200:]         the first 200 after shuffling with seed 7, and the remaining ones
+    [upos], [heads]            the sentences with this annotation, in treebanks that are annotated in part
     @uroman, @uyghur-latin     the corpus in another script (`crosslens.data.transliteration`)
 """
 
@@ -21,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -39,10 +40,11 @@ from crosslens.corpora.collection import (
     Files,
     has_default_script,
     is_same_language,
+    read_treebank,
     tag_or_none,
 )
-from crosslens.data.corpus import JOIN, Corpus, trained_languages
-from crosslens.data.formats import CONLLU, FORMATS, IOB2, LABELLED, TSV, Format, arrow, iob, text
+from crosslens.data.corpus import JOIN, SELECTIONS, Corpus, trained_languages
+from crosslens.data.formats import CONLLU, FORMATS, IOB2, LABELLED, TSV, Format, arrow, iob, text, to_complete
 from crosslens.data.objects import corpus_of, has_columns
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
@@ -66,6 +68,7 @@ IN_LANGUAGE = re.compile(rf"(?P<language>{_TAG})=(?P<path>.+)\Z", re.ASCII)
 
 _NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?\Z", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?:(?P<seed>\d+)~)?(?P<begin>\d*):(?P<end>\d*)\]\Z")
+_SELECTION = re.compile(rf"(?P<name>.+)\[(?P<selection>{'|'.join(SELECTIONS)})\]\Z")
 _SCHEME = re.compile(r"(?P<name>.+)(?P<scheme>@[^@]+)\Z")
 
 
@@ -163,7 +166,8 @@ def load_corpus(
 
     Args:
         name: name such as ``ud/en_ewt:train`` or ``uner/en_ewt:dev``, or a path, optionally with a language as in
-            ``wo=my.conllu``; with an optional slice such as ``[:200]``; or several joined by ``+``. ``.conllu`` files
+            ``wo=my.conllu``; with an optional slice such as ``[:200]`` or selection of annotated sentences such as
+            ``[upos]``; or several joined by ``+``. ``.conllu`` files
             are CoNLL-U; ``.txt`` files have one sentence per line with words separated by spaces, one word and IOB tag
             per line, or, for tasks that read texts, one text per line; ``.tsv``,
             ``.csv`` and ``.jsonl`` files have labelled texts (`crosslens.data.formats.rows`); all others have IOB tags
@@ -219,16 +223,33 @@ def load_corpus(
         name = JOIN.join(f"{language}={part}" for part in split_joined(name))
     elif language is not None:
         raise _has_language(name, language)
-    if len(parts := split_joined(name)) > 1:
-        return reduce(add, (load_corpus(part, split=split, data=data, format=format) for part in parts))
+    parts = split_joined(name)
+    return reduce(add, (_load_part(part, split=split, data=data, format=format) for part in parts))
+
+
+def _load_part(
+    name: str, *, split: str, data: str | Path | None, format: Format | None, layers: tuple[str, ...] = ()
+) -> Corpus:
+    """Load a corpus that is not joined; sentences are without those of the layers that only some words have."""
     bare, cut = split_slice(name)
     of, scheme = split_scheme(bare)
-    named = _match_name(bare)
+    unselected, selection = split_selection(bare)
+    again = partial(_load_part, split=split, data=data, format=format)
     if scheme:
-        whole = transliterate(load_corpus(of, split=split, data=data, format=format), scheme[1:])
+        whole = selected = transliterate(again(of, layers=layers), scheme[1:])
+    elif selection:
+        bare, needed = unselected, SELECTIONS[selection]
+        whole = again(bare, layers=(*layers, *needed))
+        selected = replace(
+            whole,
+            items=tuple(item for item in whole.sentences if all(getattr(item, layer) is not None for layer in needed)),
+        )
     else:
-        whole = _load_match_name(bare, named, split, data) if named else _load_path(bare, format)
-    corpus = replace(cut.of(whole), name=whole.name + name.removeprefix(bare))
+        named = _match_name(bare)
+        whole = selected = (
+            _load_match_name(bare, named, split, data, layers) if named else _load_path(bare, format, layers)
+        )
+    corpus = replace(cut.of(selected), name=whole.name + name.removeprefix(bare))
     if not len(corpus):
         raise DataError(f"{name} selects no sentences: {bare} has {len(whole)}")
     return corpus
@@ -413,6 +434,18 @@ def split_slice(name: str) -> tuple[str, Slice]:
     return sliced["name"], Slice(begin, end, seed)
 
 
+def split_selection(name: str) -> tuple[str, str]:
+    """Split a corpus name from what selects its annotated sentences; existing files are not split.
+
+    >>> split_selection("my.conllu[upos]"), split_selection("ud/en_ewt")
+    (('my.conllu', 'upos'), ('ud/en_ewt', ''))
+    """
+    match = _SELECTION.match(name)
+    if not match or _path(name).exists():
+        return name, ""
+    return match["name"], match["selection"]
+
+
 def split_scheme(name: str) -> tuple[str, str]:
     """Split a corpus name from its transliteration; existing files with ``@`` in their names are not split.
 
@@ -426,13 +459,13 @@ def split_scheme(name: str) -> tuple[str, str]:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Split a corpus name from its transliterations and remove all slices.
+    """Split a corpus name from its transliterations and remove all slices and selections of annotated sentences.
 
-    >>> split_name("ud/ug_udt[:200]@uroman[:9]"), split_name("lab/sov@latin-cyrillic@cyrillic-latin")
+    >>> split_name("ud/ug_udt[upos][:200]@uroman[:9]"), split_name("lab/sov@latin-cyrillic@cyrillic-latin")
     (('ud/ug_udt', '@uroman'), ('lab/sov', '@latin-cyrillic@cyrillic-latin'))
     """
-    of, scheme = split_scheme(split_slice(name)[0])
-    bare, schemes = split_name(of) if scheme else (of, "")
+    of, scheme = split_scheme(split_selection(split_slice(name)[0])[0])
+    bare, schemes = split_name(of) if of != name else (of, "")
     return bare, schemes + scheme
 
 
@@ -547,7 +580,9 @@ def find_lab(name: str) -> tuple[str, Laboratory]:
     return language, find_laboratory(preset.replace("_", "-") or DEFAULT_PRESET)
 
 
-def _load_match_name(name: str, named: re.Match, split: str, data: str | Path | None) -> Corpus:
+def _load_match_name(
+    name: str, named: re.Match, split: str, data: str | Path | None, layers: tuple[str, ...]
+) -> Corpus:
     collection, corpus, split = named["collection"], named["corpus"], named["split"] or split
     require_known(split, SPLITS, f"{name}: unknown split", error=DataError)
     if collection in LABS:
@@ -558,11 +593,13 @@ def _load_match_name(name: str, named: re.Match, split: str, data: str | Path | 
         path = _files(collection, root.folder).get((corpus, split))
         if path is not None:
             read = arrow.read if path.suffix == arrow.ENDING else row.read
+            if read is read_treebank:
+                read = partial(read_treebank, incomplete=layers)
             return read(path, name=f"{collection}/{corpus}:{split}", language=row.language(corpus), split=split)
     raise _missing(collection, corpus, split, data)
 
 
-def _load_path(name: str, format: Format | None) -> Corpus:
+def _load_path(name: str, format: Format | None, layers: tuple[str, ...]) -> Corpus:
     tagged, path = IN_LANGUAGE.match(name), _path(name)
     if not path.exists():
         if _NAME.match(name):
@@ -601,6 +638,8 @@ def _load_path(name: str, format: Format | None) -> Corpus:
         format = CONLLU if path.is_dir() else FORMATS.get(ending, IOB2)
     if format is TSV and iob.is_iob(path):
         format = IOB2
+    if format is CONLLU:
+        format = to_complete(format, layers)
     return format.read(path, name=str(path), language=language, split=split)
 
 

@@ -5,7 +5,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -139,10 +139,17 @@ def _treebanks(folder: Path) -> Files:
     )
 
 
-def _read_treebank(path: Path, *, name: str, language: str | None, split: str) -> Corpus:
-    """Read a treebank, with its release if the path names it."""
+def read_treebank(path: Path, *, name: str, language: str | None, split: str, incomplete: Sequence[str] = ()) -> Corpus:
+    """Read a treebank, with its release if the path names it; some layers may be incomplete."""
     release = RELEASE.match(path.parent.parent.name)
-    return conllu.read(path, name=name, language=language, split=split, release=release[1] if release else None)
+    return conllu.read(
+        path,
+        name=name,
+        language=language,
+        split=split,
+        release=release[1] if release else None,
+        incomplete=incomplete,
+    )
 
 
 def _treebank_sides(folder: Path, part: str) -> Sides:
@@ -152,7 +159,7 @@ def _treebank_sides(folder: Path, part: str) -> Sides:
         if split == "test" and bank.endswith(f"_{part}"):
             name = f"ud/{bank}:test"
             sides[bank.partition("_")[0]] = partial(
-                _read_treebank, file, name=name, language=_first_part(bank), split=split
+                read_treebank, file, name=name, language=_first_part(bank), split=split
             )
     return sides
 
@@ -169,7 +176,7 @@ def _sample(folder: Path) -> Files:
 def _sample_sides(folder: Path, part: str) -> Sides:
     """The same sentences in every language."""
     return {
-        language: partial(_read_treebank, file, name=f"sample/{language}:{split}", language=language, split=split)
+        language: partial(read_treebank, file, name=f"sample/{language}:{split}", language=language, split=split)
         for (language, split), file in _sample(folder).items()
         if split == part == "test"
     }
@@ -276,7 +283,7 @@ _ALL: dict[str, Collection] = {
     # itself. Parallel: ud/pud is UD_English-PUD, UD_French-PUD, …
     "ud": Collection(
         _treebanks,
-        _read_treebank,
+        read_treebank,
         _first_part,
         _treebank_sides,
         get="`crosslens data get ud --release 2.14`",
@@ -286,7 +293,7 @@ _ALL: dict[str, Collection] = {
     # In crosslens itself. sample/en: 600 training and 100 dev sentences of English-EWT (train and test); test: 100
     # sentences of PUD in nine languages. Parallel: sample/test
     "sample": Collection(
-        _sample, _read_treebank, _first_part, _sample_sides, licence="CC BY-SA", published="universaldependencies.org"
+        _sample, read_treebank, _first_part, _sample_sides, licence="CC BY-SA", published="universaldependencies.org"
     ),
     # uner/UNER_English-EWT/en_ewt-ud-train.iob2
     "uner": Collection(

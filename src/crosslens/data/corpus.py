@@ -10,9 +10,13 @@ import numpy as np
 from crosslens.data.sentence import ANNOTATIONS, Item, Sentence, Text
 from crosslens.digests import canonical_json, digest_chunks
 from crosslens.errors import DataError, RequestError
+from crosslens.formatting import counted
 
 JOIN = "+"
 """Joins the names of corpora that are read as one, and their languages."""
+
+SELECTIONS = {"upos": ("upos",), "heads": ("heads", "relations"), "entities": ("entities",)}
+"""What a name such as ``my.conllu[upos]`` selects -> layers that the selected sentences have."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,10 +152,11 @@ class Corpus(Sequence[Item]):
                 reason = f"the sentence has no {ANNOTATIONS[name]}, but other sentences have"
                 if len(bare) > 1:
                     reason += f" ({len(bare):,} of {len(sentences):,} have none)"
-                annotated = len(sentences) - len(bare)
                 hint = "annotate it, or leave it out"
-                if sentences[annotated] is bare[0] and "[" not in self.name:  # annotated from the beginning
-                    hint = f"annotate the rest, or take the first {annotated:,} sentences: {self.name}[:{annotated}]"
+                if bare[0].where is not None:  # read from a file, so that the corpus has a name
+                    annotated = counted(len(sentences) - len(bare), "sentence", "sentences")
+                    names = JOIN.join(selected(part, name) for part in self.name.split(JOIN))
+                    hint = f"annotate it, or take the {annotated} with {ANNOTATIONS[name]}: {names}"
                 raise item_error(self, bare[0], reason, hint=hint)
 
     def require_same_words(self, other: "Corpus") -> None:
@@ -171,6 +176,15 @@ class Corpus(Sequence[Item]):
                 file=other.name,
                 hint="check that the predictions are for this corpus",
             )
+
+
+def selected(name: str, layer: str) -> str:
+    """Name of the sentences of a corpus that have an annotation layer; see `crosslens.corpora.catalogue`.
+
+    >>> selected("my.conllu", "upos"), selected("my.conllu", "relations")
+    ('my.conllu[upos]', 'my.conllu[heads]')
+    """
+    return f"{name}[{next(selection for selection, layers in SELECTIONS.items() if layer in layers)}]"
 
 
 def item_error(corpus: Corpus, item: Item, message: str, *, hint: str | None = None) -> DataError:

@@ -354,6 +354,33 @@ class Results:
         """Convert to a pandas data frame, one column per field; ``tags`` is JSON text."""
         return _decoded(self.records).to_pandas()
 
+    @classmethod
+    def from_pandas(cls, frame: "pandas.DataFrame") -> "Results":
+        """Make results from a data frame with the columns of `to_pandas`, in any order; its index is ignored.
+
+        Raises:
+            RequestError: for a frame that lacks columns or has others, or a value that a column cannot hold; for
+                another object.
+
+        Examples:
+            >>> records = [xl.Record(target=target, metric="accuracy", value=90.0) for target in ("fr", "de")]
+            >>> frame = xl.Results.of(records).to_pandas()
+            >>> xl.Results.from_pandas(frame[frame["target"] == "fr"])[0].value
+            90.0
+        """
+        import pandas
+
+        if not isinstance(frame, pandas.DataFrame):
+            raise RequestError(f"results are made from a data frame of pandas, not from a {type(frame).__name__}")
+        _require_columns([str(name) for name in frame.columns], hint="give the columns that Results.to_pandas returns")
+        try:
+            table = pa.Table.from_pandas(frame[list(COLUMNS)], preserve_index=False).replace_schema_metadata(None)
+            table = table.cast(SCHEMA)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise RequestError(f"a column of the data frame cannot be one of results: {reason}") from None
+        return _checked(cls(table))
+
     def tags(self) -> list[dict[str, Any]]:
         """Provenance of each row, for display."""
         tags = self.columns.coded("tags")
@@ -644,24 +671,28 @@ def read_results(path: str | Path, *, encoded: bool = False) -> Results:
             table = pa.table({name: pa.array([row[name] for row in rows], SCHEMA.field(name).type) for name in names})
         else:
             raise DataError("not a results file", file=str(path), hint="results are .csv, .parquet, .json or .jsonl")
-        lacking = [name for name in COLUMNS if name not in table.column_names]
-        unknown = [name for name in table.column_names if name not in COLUMNS]
-        if lacking or unknown:
-            differences = [
-                f"it {verb} {_listed(names)}" for verb, names in (("lacks", lacking), ("has", unknown)) if names
-            ]
-            raise DataError(
-                f"the columns are not those of results: {' and '.join(differences)}",
-                file=str(path),
-                hint="read it with pandas; or remove added columns, and write it with to_csv(index=False)",
-            )
+        hint = "read it with pandas; or remove added columns, and write it with to_csv(index=False)"
+        _require_columns(table.column_names, file=str(path), hint=hint)
         table = table.select(list(COLUMNS))  # pandas may have put them in another order
-        return _checked(Results(_encoded(table) if encoded else table.cast(SCHEMA)), path)
+        return _checked(Results(_encoded(table) if encoded else table.cast(SCHEMA)), file=str(path))
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         if is_refusal(error):
             raise
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DataError(f"cannot be read as results: {reason}", file=str(path)) from None
+
+
+def _require_columns(names: Sequence[str], *, hint: str, file: str | None = None) -> None:
+    """Check that a table has the columns of results, and no others.
+
+    Raises:
+        DataError: naming those that it lacks and those that it has besides.
+    """
+    lacking = [name for name in COLUMNS if name not in names]
+    unknown = [name for name in names if name not in COLUMNS]
+    differences = [f"it {verb} {_listed(names)}" for verb, names in (("lacks", lacking), ("has", unknown)) if names]
+    if differences:
+        raise DataError(f"the columns are not those of results: {' and '.join(differences)}", file=file, hint=hint)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -670,7 +701,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:5])) + more
 
 
-def _checked(results: Results, path: Path) -> Results:
+def _checked(results: Results, *, file: str | None = None) -> Results:
     """Check what the types of the columns leave open: numbers are finite, conditions valid, and tags JSON objects.
 
     Raises:
@@ -684,19 +715,17 @@ def _checked(results: Results, path: Path) -> Results:
                 value = results.records[column.name][place].as_py()
                 raise DataError(
                     f"record {place + 1}: {column.name} is {value}",
-                    file=str(path),
+                    file=file,
                     hint="leave out records without a value",
                 )
     for text in results.records["condition"].unique().drop_null().to_pylist():
         if not is_condition(text):
-            raise DataError(
-                f"the condition {text!r} is invalid", file=str(path), hint="a condition is none, 1-2 or JSON"
-            )
+            raise DataError(f"the condition {text!r} is invalid", file=file, hint="a condition is none, 1-2 or JSON")
     for text in results.records["tags"].unique().drop_null().to_pylist():
         try:
             tags = json.loads(text)
         except ValueError:
             tags = None
         if not isinstance(tags, dict):
-            raise DataError(f"the tags {text!r} are not a JSON object", file=str(path), hint="an empty object is {}")
+            raise DataError(f"the tags {text!r} are not a JSON object", file=file, hint="an empty object is {}")
     return results

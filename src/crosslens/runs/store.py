@@ -6,7 +6,8 @@
     claims/ID       locked by the process that works on the run; released by the system when the process dies
     claims/NAME.study   likewise, by the first of the processes that run the study
     tmp/            partial output, and the training state of runs with unanswered questions
-    studies/NAME/   study.yaml, plan.json, results.csv, summary.csv
+    studies/NAME/   study.yaml, plan.json, results.csv, summary.csv; while a changed study is unfinished, those
+                    of before as results.before.csv and summary.before.csv
 
 A store consists of plain files, which can be copied and read without crosslens.
 """
@@ -32,6 +33,9 @@ from crosslens.runs.question import KINDS
 from crosslens.runs.run import Asked, ModelRun, Run
 from crosslens.training import versions
 from crosslens.training.identity import run_id
+
+RESULTS = ("results.csv", "summary.csv")
+"""Files of a finished study."""
 
 LOG = "log.txt"
 """File name of the log of a run."""
@@ -327,17 +331,34 @@ class Store:
         except FileNotFoundError:
             return None
 
-    def keep_plan(self, study: str, files: dict[str, str]) -> None:
-        """Write the files of a planned study: file name -> content. Results of another plan are removed."""
+    def keep_plan(self, study: str, files: dict[str, str]) -> Path | None:
+        """Write the files of a planned study: file name -> content.
+
+        Results of another plan get another name until `finish_study` removes them.
+
+        Returns:
+            The new name of the results of another plan, if there are any.
+        """
         folder = self.folder / "studies" / study
         plan = folder / "plan.json"
         with _writing(self.folder):
             folder.mkdir(exist_ok=True)
             if not plan.is_file() or plan.read_bytes() != files[plan.name].encode():
-                for name in ("results.csv", "summary.csv"):
-                    (folder / name).unlink(missing_ok=True)
+                for name in RESULTS:
+                    with suppress(FileNotFoundError):
+                        (folder / name).replace(_before(folder / name))
             for name, content in files.items():
                 write_text(folder / name, content)
+        before = _before(folder / RESULTS[0])
+        return before if before.exists() else None
+
+    def finish_study(self, study: str, *, results: Results, summary: str) -> None:
+        """Write the results and the summary of a finished study, and remove those of earlier plans."""
+        folder = self.folder / "studies" / study
+        results.write(folder / RESULTS[0])
+        write_text(folder / RESULTS[1], summary)
+        for name in RESULTS:
+            _before(folder / name).unlink(missing_ok=True)
 
     def planned(self, study: str) -> dict[str, Any]:
         """Read the last plan of a study: ``runs`` (id -> label), ``waiting`` (number of runs that wait for others),
@@ -366,6 +387,11 @@ class Store:
         for view in planned["asked"]:
             questions[view["run"]].update(question for question, _ in view["questions"])
         return questions
+
+
+def _before(file: Path) -> Path:
+    """Name of a study's results of an earlier plan; no command takes them for those of the study."""
+    return file.with_name(f"{file.stem}.before{file.suffix}")
 
 
 def _together(views: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

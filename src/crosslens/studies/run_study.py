@@ -11,7 +11,6 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from crosslens.errors import RequestError
-from crosslens.files import write_text
 from crosslens.progress import Listener, Progress, Update, callback, listening, terminable
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import PATIENCE, Context, Outcome, steps_reported
@@ -124,7 +123,9 @@ def run_study(
         if began is not None:
             began(planned)
         while True:
-            _keep(store, planned)
+            before = _keep(store, planned)
+            if before is not None and not tried:
+                listener.say(f"{study.name} has changed: its earlier results are in {before} until it is finished")
             unsuccessful = {run for run, outcome in outcomes.items() if outcome.state != "done"}
             # A failed run is not retried; a finished one may be asked more, once a search has chosen its settings.
             pending = [
@@ -143,10 +144,8 @@ def run_study(
         if not planned.left:
             store.tidy(asked.run.id for asked in planned.asked)
             listener.report("writing results", 0)
-            home = store.folder / "studies" / study.name
-            store.collect(study.name).write(home / "results.csv")
-            summary = summarise(store, planned.asked, study=study.name)
-            write_text(home / "summary.csv", summary.to_csv(index=False))
+            summary = summarise(store, planned.asked, study=study.name).to_csv(index=False)
+            store.finish_study(study.name, results=store.collect(study.name), summary=summary)
     failed, taken = (tuple(end for end in outcomes.values() if end.state == state) for state in ("failed", "taken"))
     stopped = stopped or any(end.state == "stopped" for end in outcomes.values())  # a worker may be, alone
     return Report(planned, failed, taken, stopped)
@@ -177,7 +176,8 @@ def _follow(
     return False
 
 
-def _keep(store: Store, planned: Plan) -> None:
+def _keep(store: Store, planned: Plan) -> Path | None:
+    """Write the plan; return the file of the results of an earlier one, if there are any."""
     stream = StringIO()
     YAML().dump(planned.study.model_dump(mode="json", exclude_defaults=True), stream)
     keeps = "models" in planned.study.keep
@@ -190,4 +190,4 @@ def _keep(store: Store, planned: Plan) -> None:
         "versions": versions.current(),
     }
     plan_text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"
-    store.keep_plan(planned.study.name, {"study.yaml": stream.getvalue(), "plan.json": plan_text})
+    return store.keep_plan(planned.study.name, {"study.yaml": stream.getvalue(), "plan.json": plan_text})

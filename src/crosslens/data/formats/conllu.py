@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from sys import intern
 
-from crosslens.data.corpus import Corpus, item_error
+from crosslens.data.corpus import Corpus, item_error, selected
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, joined, normal, read_text, sentence_id
 from crosslens.data.sentence import UPOS as UPOS_TAGS
 from crosslens.data.sentence import Sentence, Where
@@ -55,11 +55,13 @@ def read(
             annotation of only some words of a sentence.
     """
     file = str(path)
-    sentences = tuple(
-        _sentence(block, file, start, cycles=cycles, incomplete=incomplete) for start, block in blocks(read_text(path))
-    )
+    partly: dict[str, int] = {}
+    sentences = tuple(_sentence(block, file, start, partly, cycles=cycles) for start, block in blocks(read_text(path)))
     if not sentences:
         raise DataError("contains no sentences", file=file, hint="check that this is the right file")
+    refused = {layer: line for layer, line in partly.items() if layer not in incomplete}
+    if refused:
+        raise _partly_annotated(file, sentences, *min(refused.items(), key=lambda place: place[1]))
     return Corpus(sentences, name or file, language, split, release)
 
 
@@ -97,7 +99,8 @@ def check_trees(corpus: Corpus) -> None:
             raise item_error(corpus, sentence, f"the sentence has {roots or 'no'} roots, but a tree has exactly one")
 
 
-def _sentence(block: Sequence[str], file: str, start: int, *, cycles: bool, incomplete: Collection[str]) -> Sentence:
+def _sentence(block: Sequence[str], file: str, start: int, partly: dict[str, int], *, cycles: bool) -> Sentence:
+    """Read a sentence; ``partly`` gets the line of the first word without a layer that other words of it have."""
     forms: list[str] = []
     upos: list[str] = []
     heads: list[str] = []
@@ -152,14 +155,15 @@ def _sentence(block: Sequence[str], file: str, start: int, *, cycles: bool, inco
     if not _TAGS.issuperset(upos):
         _refuse_small_letters(upos, file, lines)
     for layer, values in zip(LAYERS, (upos, heads, relations), strict=True):
-        if layer in incomplete and ABSENT in values:
-            values[:] = [ABSENT] * words
-    numbers = None if all(head == ABSENT for head in heads) else _heads(heads, file, lines, cycles=cycles)
+        if ABSENT in values or "" in values:
+            if values.count(ABSENT) < words:
+                partly.setdefault(layer, next(lines[i] for i, value in enumerate(values) if value in (ABSENT, "")))
+            values.clear()
     return Sentence(
         words=tuple(forms),
-        upos=_layer(upos, "UPOS", file, lines),
-        heads=numbers,
-        relations=_layer(relations, "DEPREL", file, lines),
+        upos=tuple(upos) or None,
+        heads=_heads(heads, file, lines, cycles=cycles) if heads else None,
+        relations=tuple(relations) or None,
         id=name,
         where=where,
         lines=tuple(block),
@@ -187,27 +191,28 @@ def _refuse_small_letters(upos: Sequence[str], file: str, lines: Sequence[int]) 
             )
 
 
-def _layer(values: list[str], name: str, file: str, lines: Sequence[int]) -> tuple[str, ...] | None:
-    missing = values.count(ABSENT)
-    if missing == len(values):
-        return None
-    if missing or "" in values:
-        place = next(i for i, value in enumerate(values) if value in (ABSENT, ""))
-        raise DataError(
-            f"the word has no {name}, but other words of the sentence have one",
-            file=file,
-            line=lines[place],
-            hint=f"annotate every word of the sentence, or leave it out; only where {name} is to be predicted,"
-            f" {ABSENT} can stand in all of them",
-        )
-    return tuple(values)
+def _partly_annotated(file: str, sentences: Sequence[Sentence], layer: str, line: int) -> DataError:
+    """The error for a word without a layer that other words of its sentence have, with the number of such sentences."""
+    column = _COLUMN[layer]
+    message = f"the word has no {column}, but other words of the sentence have one"
+    lacking = sum(getattr(sentence, layer) is None for sentence in sentences)
+    hint = "annotate every word of the sentence, or leave it out"
+    if lacking > 1:
+        message += f" ({lacking:,} of {len(sentences):,} sentences are not fully annotated)"
+    if lacking < len(sentences):
+        hint = f"annotate every word of the sentence, or write {selected(file, layer)} to leave such sentences out"
+    hint += f"; only where {column} is to be predicted, {ABSENT} can stand in all of them"
+    return DataError(message, file=file, line=line, hint=hint)
+
+
+_COLUMN: dict[str, str] = dict(zip(LAYERS, ("UPOS", "HEAD", "DEPREL"), strict=True))
 
 
 def _heads(heads: Sequence[str], file: str, lines: Sequence[int], *, cycles: bool) -> tuple[int, ...]:
     """Parse the heads and check that they are in range, and acyclic unless cycles are allowed."""
     words = len(heads)
     together = "".join(heads)
-    if not (together.isdecimal() and together.isascii()) or "" in heads:
+    if not (together.isdecimal() and together.isascii()):
         place = next(i for i, head in enumerate(heads) if not (head.isdecimal() and head.isascii()))
         raise DataError(f"head {heads[place]!r} is not a number", file=file, line=lines[place])
     up = tuple(int(head) if len(head) <= MOST_DIGITS else words + 1 for head in heads)
