@@ -146,3 +146,5 @@ def test_the_corpora_of_the_source_language_are_named_once_for_all_tasks():
     (table,) = correlation(POS.filter(target=list(SIMILAR)) + Results.of([*two, *parsing]) + ALIKE)
     assert table.head == ("POS tagging, source en", "Dependency parsing, source en")
     assert table.caption.endswith(" Same-language scores are means over ud/en_a and ud/en_b.")
+    (single,) = correlation(POS.filter(target=list(SIMILAR)) + Results.of(two[:1]) + ALIKE)
+    assert single.caption == table.caption.removesuffix(" Same-language scores are means over ud/en_a and ud/en_b.")

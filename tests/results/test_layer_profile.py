@@ -188,12 +188,12 @@ def _layers_of(chart):
 
 
 def test_bars_of_unequal_numbers_of_seeds_name_both_ends():
-    """Three seeds of layers 1-2, two of layers 5-6; of layers 3-4 there is one, which has no bar."""
-    seeds = {"none": (1, 2, 3), "1-2": (1, 2, 3), "5-6": (1, 2), "3-4": (1,)}
+    """Four seeds of layers 1-2, three of 1-6 and two of 5-6; of layers 3-4 there is one, which has no bar."""
+    seeds = {"none": range(1, 5), "1-2": range(1, 5), "1-6": (1, 2, 3), "5-6": (1, 2), "3-4": (1,)}
     results = Results.of(
         each for layers, chosen in seeds.items() for each in records(seeds=chosen, losses={layers: LOSSES[layers]})
     )
-    assert only_profile(results, source="en").bars == "bars: lowest and highest of 2 to 3 seeds"
+    assert only_profile(results, source="en").bars == "bars: lowest and highest of 2 to 4 seeds"
     of_single_languages = results.filter(target=["en", "fr"]) + results.filter(target="中文", seed=[1, 2])
     assert only_profile(of_single_languages.filter(target=["fr", "中文"]), source="en").bars == (
         "bars: lowest and highest of 2 seeds"
