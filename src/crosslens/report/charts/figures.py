@@ -39,7 +39,6 @@ from crosslens.results.chart import (
     compared_scores,
     grammar,
     inline_data,
-    key,
     layer_axis,
     score_map,
     short_label,
@@ -261,7 +260,7 @@ def by_seed(results: Results) -> Chart:
     order = list(dict.fromkeys(row["condition"] for row in rows))
     base = alt.Chart(inline_data(rows)).encode(
         alt.X("condition:N", sort=order, title=None, axis=alt.Axis(labelAngle=-40)),
-        alt.Y("value:Q", title="zero-shot score, points", scale=alt.Scale(zero=False)),
+        alt.Y("value:Q", title="zero-shot score, points; line: mean", scale=alt.Scale(zero=False)),
     )
     tip = ["condition:N", "seed:N", alt.Tooltip("value:Q", format=".2f")]
     points = base.mark_point(filled=True, size=40, opacity=0.75, color=COLOURS[0]).encode(tooltip=tip)
@@ -271,7 +270,7 @@ def by_seed(results: Results) -> Chart:
     header = alt.Header(labelExpr=titles_in_lines(titles, STEP * max(len(order), 3)))  # Vega cuts what is wider
     facet = alt.Facet("of:N", sort=titles, title=None, header=header)
     panels = chart.facet(facet=facet, columns=3).resolve_scale(x="independent", y="independent")
-    return styled(panels.properties(title=key("points: seeds; lines: means over seeds")))
+    return styled(panels)
 
 
 def correlation_by_layer(results: Results) -> Chart:
