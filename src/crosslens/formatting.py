@@ -11,6 +11,7 @@ LATEX_SIGNS = {
     MINUS: "$-$",
     "Δ": r"$\Delta$",
     "–": "--",
+    "→": r"$\rightarrow$",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",

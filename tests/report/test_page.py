@@ -252,7 +252,7 @@ def test_checkpoints_of_pretraining_are_listed_and_the_last_is_shown():
     (table,) = data["tables"]
     assert [column["name"] for column in table["columns"]] == ["reference, step 200"]
     assert table["overviews"][0]["same"]["mean"] == 62.0
-    assert {row["state"] for row in rows(data["similarities"])} == {"pretrained, reference step 200"}
+    assert {row["state"] for row in rows(data["similarities"])} == {"pretrained, step 200"}
     assert len(rows(data["scores"])) == len(scored)
 
 

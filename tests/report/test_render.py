@@ -11,6 +11,9 @@ import pytest
 
 from crosslens.report.render import COLOURS, PACKAGES, escape, latex_document, to_csv, to_latex, to_markdown
 from crosslens.report.table import Cell, Row, Table
+from crosslens.report.tables import all_tables
+from crosslens.results.record import Results
+from made_sections import everything
 
 HOSTILE = r"a_b%c&d#e{f}g~h^i\j$k<l>m|n"
 
@@ -122,6 +125,36 @@ def test_names_in_other_scripts_are_safe(tmp_path, engine):
     command = [engine, "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("name", "escaped"),
+    [
+        ("en → fr × 2", r"en $\rightarrow$ fr $\times$ 2"),
+        ("≤ 5", r"\otherscript{≤}{[Less-than 2264]} 5"),
+        ("tiếng", r"ti\otherscript{ế}{[Latin 1EBF]}ng"),
+        ("Ɛʋɛgbe", r"\otherscript{Ɛʋɛ}{[Latin 0190 028B 025B]}gbe"),
+        ("（中）", r"\otherscript{（中）}{[Fullwidth FF08 4E2D FF09]}"),
+        ("a\u200f\u2068b\u2069", "ab"),
+    ],
+)
+def test_what_pdflatex_has_no_letters_for_is_named(name, escaped):
+    """It stops at a letter that it does not know."""
+    assert escape(name) == escaped
+
+
+def test_every_table_of_a_report_is_free_of_what_latex_reads_or_lacks():
+    names = {"fr": "a_b%c&d#e~f^g\\h{i}$j", "de": "العربية → ≤", "fi": "Ɛʋɛgbe −1 | <x>"}
+    renamed = [
+        replace(record, target=names.get(record.target, record.target), encoder=r"m_5 → \x") for record in everything()
+    ]
+    for made in all_tables(Results.of(renamed)):
+        _, *lines = to_latex(made).splitlines()
+        text = re.sub(r"\\(?:otherscript|righttoleft)\{[^{}]*\}", "", "\n".join(lines))
+        body = text.split(r"\midrule")[1].split(r"\bottomrule")[0] + text.split(r"\caption")[1]
+        assert set(body) <= {chr(code) for code in range(0x180)}, made.name
+        words = re.sub(r"\\[%&#_{}$]|\$[^$\n]{1,24}\$|\\\w+", "", body)
+        assert not set("%#~^") & set(words), made.name
 
 
 def test_scripts_that_every_engine_sets_need_no_command():

@@ -133,3 +133,20 @@ def test_the_first_and_last_layer_stand_under_their_ticks():
     chart = similarity_chart(Results.of(similarity("en-fr", layer, 0.5) for layer in range(3)))
     anchors = re.findall(r'text-anchor="(\w+)"[^>]*>([012])</text>', vl_convert.vegalite_to_svg(chart.to_json()))
     assert anchors == [("middle", "0"), ("middle", "1"), ("middle", "2")]
+
+
+def test_languages_are_sorted_in_heat_maps_and_nowhere_else():
+    pytest.importorskip("altair")
+    frozen = {"freeze": "0-1"}
+    heat = Results.of(
+        score(target, value - (condition == frozen), condition=condition)
+        for target, value in (("en", 90.0), ("fr", 80.0), ("de", 70.0))
+        for condition in ("none", frozen)
+    )
+    rows = [heat.plot(**order).to_dict()["layer"][0]["encoding"]["y"]["sort"] for order in ({}, {"sort": "name"})]
+    assert [names[1:3] for names in rows] == [["fr", "de"], ["de", "fr"]]
+    profile = Results.of(losing(1.0, 10.0, 20.0, 60.0))
+    encoders = profile + profile.with_columns(encoder="f")
+    for results in (profile, encoders, Results.of([similarity("en-fr", 0, 0.5)])):
+        with pytest.raises(RequestError, match="sort orders the rows of a heat map"):
+            results.plot(sort="score")

@@ -241,6 +241,18 @@ def test_tables_for_latex_are_rounded_and_compile(tmp_path):
     assert done.returncode == 0, done.stdout[-1500:]
 
 
+def test_a_caption_and_a_label_put_a_single_table_in_an_environment():
+    one = Results.of(SCORES)
+    text = one.to_latex(caption="Share in $p<0.05$.", label="tab:pos")
+    opened, closed = text.index(r"\begin{table}"), text.index(r"\end{table}")
+    assert opened < text.index(r"\caption{Share in $p<0.05$.}") < text.index(r"\label{tab:pos}") < closed
+    lines = [line for line in text.splitlines() if not line.startswith((r"\begin{table}", r"\centering", r"\caption"))]
+    assert [line for line in lines if line not in (r"\label{tab:pos}", r"\end{table}")] == one.to_latex().splitlines()
+    assert r"\caption" not in one.to_latex(label="tab:pos")
+    with pytest.raises(RequestError, match="for a single table, and these results fill 2"):
+        Results.of([*SCORES, *by_layer("en-fr", (0.25, None))]).to_latex(caption="c")
+
+
 def test_a_profile_is_of_the_most_frequent_number_of_re_initialised_layers():
     """One column of a single layer does not make the profile, nor do conditions without a reference."""
     rows = [score("fr", 90.0, layers) for layers in (None, "1", "1-2", "3-4", "5-6", "1-6", "7-12")]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores import Score
 from crosslens.settings import replace_settings
+
+if TYPE_CHECKING:
+    import altair
 
 _ITEMS = {"text": "texts", "word": "sentences"}
 """Labelled unit -> the items that splits must not share."""
@@ -44,6 +47,19 @@ class Probed:
     results: Results
     confusion: np.ndarray = field(repr=False)  # thousands of numbers
     answers: tuple[str, ...]
+
+    def plot(self) -> "altair.TopLevelMixin":
+        """Plot the accuracy by layer, and that of the control task dashed.
+
+        Raises:
+            RequestError: when altair is not installed.
+
+        Examples:
+            >>> probed = xl.probe(encoder, "upos", train="sample/en:train[:60]", test="sample/fr:test[:60]", seed=1)
+            >>> probed.plot().to_dict()["spec"]["layer"][-1]["mark"]["type"]
+            'point'
+        """
+        return self.results.plot()
 
     def confusion_rows(self) -> list[dict[str, str | int]]:
         """Rows with ``layer``, gold ``answer``, predicted label ``given``, and their ``count`` if not zero."""

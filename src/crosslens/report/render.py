@@ -29,12 +29,18 @@ PACKAGES = ("{booktabs}", "{longtable}", "{graphicx}", "{xcolor}", "{colortbl}",
 LONG, WIDE = 30, 4
 """Rows beyond which a LaTeX table runs over pages, and columns beyond which it is set across both columns of a page."""
 
-_LETTERS = "\u0370-\u1dff\u2c00-\uabff\uac00-\ud7ff\uf900-\ufdff\ufe70-\ufeff\U00010000-\U0003ffff"
-_OTHER = re.compile(f"[{_LETTERS}]+(?: [{_LETTERS}]+)*")
+_LETTERS = "[^\x00-\u017f–—‘’‚“”„†‡•…‰‹›€™]"
+"""What pdfLaTeX has no letters for."""
+
+_OTHER = re.compile(f"{_LETTERS}+(?: {_LETTERS}+)*")
+
+_DIRECTIONS = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+"""Characters without a form of their own, which set the direction of others, or a place to break a line."""
 
 _SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
-_SPECIAL |= {**LATEX_SIGNS, "±": r"$\pm$", "†": r"$\dagger$"}
+_SPECIAL |= dict.fromkeys(_DIRECTIONS, "")
+_SPECIAL |= {**LATEX_SIGNS, "×": r"$\times$", "±": r"$\pm$", "†": r"$\dagger$"}
 
 
 Spread = Literal["none", "std", "interval"]

@@ -341,10 +341,10 @@ def _both_encoders(record: Row) -> Row:
 
 
 def done_to(condition: Condition) -> list[str]:
-    """Describe a condition: ``layers 1-2 re-initialised``, or its label; nothing for a reference."""
+    """Describe a condition: ``layers 1-2 re-initialised``, ``frozen 0-3``; nothing for a reference."""
     if condition.is_reference:
         return []
-    return [f"layers {condition.label} re-initialised" if condition.whole_layers else condition.label]
+    return [f"layers {condition.label} re-initialised" if condition.whole_layers else condition.change]
 
 
 def score_chart(results: Results) -> Chart:

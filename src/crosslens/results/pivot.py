@@ -405,8 +405,22 @@ def as_html(results: Results) -> str:
     return "".join([lines[0], *tables, *lines[1:]])
 
 
-def as_latex(results: Results) -> str:
-    """Write the tables of results as ``tabular`` environments of booktabs, each below its title as a comment."""
+def as_latex(results: Results, *, caption: str | None = None, label: str | None = None) -> str:
+    """Write the tables of results as ``tabular`` environments of booktabs, each below its title as a comment.
+
+    Args:
+        caption: of the only table, in LaTeX; it then stands in a ``table`` environment.
+        label: of the only table.
+
+    Raises:
+        RequestError: for a caption or label where there are several tables.
+    """
+    several = len(list(sections(results)))
+    if several > 1 and (caption, label) != (None, None):
+        raise RequestError(
+            f"a caption or label is for a single table, and these results fill {several}",
+            hint='select one: results.filter(task="pos", measure=None).to_latex(caption="…")',
+        )
     tables = []
     for title, frame, write, note in _tables(results):
         frame = frame.rename_axis(index=_spaced, columns=_spaced)  # pandas 2 escapes no names
@@ -420,8 +434,17 @@ def as_latex(results: Results) -> str:
         signs = {**LATEX_SIGNS, "…": r"\dots{}"}
         text = "".join(signs.get(character, character) for character in text)
         text = re.sub(r"(?m)^(?=[\[*])", "{}", text)  # else an argument of the line break before it
+        text = _floating(text, caption=caption, label=label)
         tables.append(f"% {title}\n{text}% {note}" if note else f"% {title}\n{text}".rstrip())
     return "\n\n".join([*tables, *(f"% {line}" for line in _more(results))]) + "\n"
+
+
+def _floating(tabular: str, *, caption: str | None, label: str | None) -> str:
+    """A table in an environment with its caption and label, above it as pandas writes them; without both, as it is."""
+    about = [rf"\caption{{{caption}}}"] * (caption is not None) + [rf"\label{{{label}}}"] * (label is not None)
+    if not about:
+        return tabular
+    return "\n".join([r"\begin{table}", r"\centering", *about, tabular + r"\end{table}", ""])
 
 
 def _spaced(name: str | None) -> str | None:

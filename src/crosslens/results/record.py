@@ -448,34 +448,43 @@ class Results:
 
         return best_layer(self.filter(**columns))
 
-    def plot(self, *, sort: "Order" = "score") -> "altair.TopLevelMixin":
+    def plot(self, *, sort: "Order | None" = None) -> "altair.TopLevelMixin":
         """Plot the layer profile (of several encoders, one over the other), a heat map of scores if the conditions are
-        others than re-initialised layers, or similarity by layer.
+        others than re-initialised layers, similarity by layer, or the accuracy of probes by layer.
 
         Args:
-            sort: order of the languages, as in `sorted`.
+            sort: order of the languages of a heat map, as in `sorted` [default: ``score``].
 
         Raises:
             RequestError: when altair is not installed; when the results are empty, have no condition to compare with a
-                reference, or mix what one chart cannot hold.
+                reference, or mix what one chart cannot hold; for ``sort`` with a chart other than a heat map.
         """
         from crosslens.results.chart import main_measure, score_chart, similarity_chart
         from crosslens.results.encoder_overlay import overlay_chart, profiles_by_kind
         from crosslens.results.layer_profile import profile_chart, profiles_by_variant
         from crosslens.results.pivot import refuse_splits
+        from crosslens.results.probe_chart import ANSWERS, probe_chart
 
         if len(self) > 0 and not self.records["measure"].null_count:
+            _refuse_sort(sort)
+            metrics = set(self.records["metric"].unique().to_pylist())
+            if "similarity" not in metrics and metrics & ANSWERS.keys():
+                return probe_chart(self)
             return similarity_chart(self, measure=main_measure(self))
         refuse_splits(self)
         scores = self.filter(measure=None)
         source = scores.records["source"][0].as_py() if len(scores) else None
         if len(scores.groups("encoder")) > 1:
+            _refuse_sort(sort)
             return overlay_chart(profiles_by_kind(scores, source=source))
         try:
             profiles = profiles_by_variant(scores, source=source)
         except RequestError:  # no layer profile
             profiles = None
-        return profile_chart(profiles) if profiles is not None else score_chart(self.sorted(sort))
+        if profiles is None:
+            return score_chart(self.sorted(sort or "score"))
+        _refuse_sort(sort)
+        return profile_chart(profiles)
 
     def __repr__(self) -> str:
         """Show the tables as text."""
@@ -489,22 +498,32 @@ class Results:
 
         return as_html(self)
 
-    def to_latex(self) -> str:
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
         """Write the tables for LaTeX, with the decimals that are shown; they need the package booktabs.
 
-        `crosslens report` makes the tables of a paper: captions, intervals, significance, published scores.
+        `crosslens report` makes the tables of a paper: no wider than the page, with intervals, significance and
+        published scores.
+
+        Args:
+            caption: caption of a single table, in LaTeX; the table then stands in a ``table`` environment.
+            label: label of a single table, for ``\\ref``.
 
         Returns:
             One ``tabular`` environment per table.
+
+        Raises:
+            RequestError: for a caption or label where the results fill several tables.
 
         Examples:
             >>> row = xl.Record(task="pos", source="en", target="fr", metric="accuracy", value=87.654)
             >>> print(xl.Results.of([row]).to_latex().splitlines()[6])
             fr &  & 87.65 \\\\
+            >>> print(xl.Results.of([row]).to_latex(caption="POS tagging.", label="tab:pos").splitlines()[3:5])
+            ['\\\\caption{POS tagging.}', '\\\\label{tab:pos}']
         """
         from crosslens.results.pivot import as_latex
 
-        return as_latex(self)
+        return as_latex(self, caption=caption, label=label)
 
     def write(self, path: str | Path) -> None:
         """Write to ``.csv``, ``.parquet``, ``.json`` (one list) or ``.jsonl`` (one record per line), atomically.
@@ -552,6 +571,13 @@ def remembered(function: "Callable[Concatenate[Results, P], R]") -> "Callable[Co
         return known[call]
 
     return once
+
+
+def _refuse_sort(sort: "Order | None") -> None:
+    if sort is not None:
+        raise RequestError(
+            "sort orders the rows of a heat map, and these results are drawn as another chart", hint="plot() without it"
+        )
 
 
 def _encoded(table: pa.Table) -> pa.Table:

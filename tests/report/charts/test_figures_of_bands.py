@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from crosslens.report.charts.figures import by_seed, correlation_by_layer, layer_profiles, probes_by_layer
+from crosslens.report.charts.figures import by_seed, correlation_by_layer, layer_profiles
 from crosslens.report.charts.intervention_profiles import intervention_profiles
 from crosslens.report.charts.pretraining_curves import pretraining_curves
 from crosslens.report.significance import significance_of
 from crosslens.results.chart import DASHES, SENTENCE_PAIRS, similarity_chart
+from crosslens.results.probe_chart import probe_chart
 from crosslens.results.record import Results
 from made_records import score, similarity
 from made_sections import probes
@@ -66,9 +67,9 @@ def test_a_kind_of_sentences_has_one_style_whatever_else_was_measured():
 
 def test_probes_say_that_bands_are_intervals_of_one_seed():
     ends = [replace(each, low=each.value - 1, high=each.value + 1) for each in probes()]
-    assert key(probes_by_layer(Results.of(ends))) == ["bands: 95 % intervals over test texts or sentences"]
+    assert key(probe_chart(Results.of(ends))) == ["bands: 95 % intervals over test texts or sentences"]
     seeds = [replace(each, seed=seed) for each in ends for seed in (1, 2)]
-    assert "title" not in probes_by_layer(Results.of(seeds)).to_dict()
+    assert "title" not in probe_chart(Results.of(seeds)).to_dict()
 
 
 def along_pretraining(seeds):
@@ -107,7 +108,8 @@ def test_interventions_say_that_bars_are_over_seeds():
 
 
 def test_seeds_say_what_lines_are():
-    assert key(by_seed(treated([1, 2]))) == ["points: seeds; lines: means over seeds"]
+    panel = by_seed(treated([1, 2])).to_dict()["spec"]
+    assert {layer["encoding"]["y"].get("title") for layer in panel["layer"]} >= {"zero-shot score, points; line: mean"}
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2)])

@@ -229,5 +229,5 @@ def test_the_subject_names_the_task_where_there_is_no_layer_profile(browser, tmp
     (tmp_path / "index.html").write_text(make_page(Results.of(records), title="t"), "utf-8")
     tab = browser.new_page()
     tab.goto((tmp_path / "index.html").as_uri())
-    assert tab.inner_text("#subject") == "e · POS tagging · trained on en"
+    assert tab.inner_text("#subject") == "e · POS tagging · source en"
     tab.close()

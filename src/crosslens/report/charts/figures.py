@@ -29,18 +29,16 @@ from crosslens.report.overview import finite
 from crosslens.report.script_pairs import script_figure
 from crosslens.report.significance import Significance
 from crosslens.report.typology import typology_bars
-from crosslens.results.cells import cells, disambiguated, encoders_apart
+from crosslens.results.cells import encoders_apart
 from crosslens.results.chart import (
     COLOURS,
     LONG,
     Chart,
     ComparedScores,
     alt,
-    by_state,
     compared_scores,
     grammar,
     inline_data,
-    key,
     layer_axis,
     score_map,
     short_label,
@@ -51,6 +49,7 @@ from crosslens.results.encoder_overlay import overlay_chart
 from crosslens.results.layer_profile import LIGHT, Ink, profile_chart, profiles_by_variant
 from crosslens.results.order import Order
 from crosslens.results.pivot import mean_over, mean_row, parts_of, score_cells
+from crosslens.results.probe_chart import probe_chart
 from crosslens.results.record import Results
 from crosslens.similarity.transfer_gap import correlations
 from crosslens.tasks.titles import as_printed
@@ -148,7 +147,7 @@ def all_figures(
         "gap": gap_against_similarity,
         "correlation-by-layer": correlation_by_layer,
         "overlap": score_against_overlap,
-        "probes": probes_by_layer,
+        "probes": probe_chart,
         "layer-by-layer": layer_maps,
         "scripts": script_figure,
         "learning-curves": learning_curve_figure,
@@ -261,7 +260,7 @@ def by_seed(results: Results) -> Chart:
     order = list(dict.fromkeys(row["condition"] for row in rows))
     base = alt.Chart(inline_data(rows)).encode(
         alt.X("condition:N", sort=order, title=None, axis=alt.Axis(labelAngle=-40)),
-        alt.Y("value:Q", title="zero-shot score, points", scale=alt.Scale(zero=False)),
+        alt.Y("value:Q", title="zero-shot score, points; line: mean", scale=alt.Scale(zero=False)),
     )
     tip = ["condition:N", "seed:N", alt.Tooltip("value:Q", format=".2f")]
     points = base.mark_point(filled=True, size=40, opacity=0.75, color=COLOURS[0]).encode(tooltip=tip)
@@ -271,57 +270,7 @@ def by_seed(results: Results) -> Chart:
     header = alt.Header(labelExpr=titles_in_lines(titles, STEP * max(len(order), 3)))  # Vega cuts what is wider
     facet = alt.Facet("of:N", sort=titles, title=None, header=header)
     panels = chart.facet(facet=facet, columns=3).resolve_scale(x="independent", y="independent")
-    return styled(panels.properties(title=key("points: seeds; lines: means over seeds")))
-
-
-ANSWERS = {"accuracy": "true labels", "accuracy_shuffled": "shuffled labels"}
-"""Metric of a probe -> labels it was trained on."""
-
-ITEMS = "test texts or sentences"
-"""What the intervals of probes are over: texts where these are labelled, the sentences of words otherwise."""
-
-
-def probes_by_layer(results: Results) -> Chart:
-    """Figure 2 of Wu & Dredze (2019): accuracy of linear probes by layer, and with shuffled labels."""
-    rows = []
-    asked = [block for (measure,), block in results.groups("measure") if measure is not None]
-    for block in asked:
-        for state, records in by_state(block.filter(metric=list(ANSWERS), target=None)):
-            for (metric,), scores in records.groups("metric"):
-                table = cells(scores, rows=("measure",), columns=("layer",))
-                ends = {record["layer"]: (record["low"], record["high"]) for record in disambiguated(scores)}
-                for (measure, *_), layer in ((row, layer) for row in table.rows for layer in table.columns):
-                    cell = table.get((measure,), layer)
-                    low, high = ends[layer] if len(cell.by_seed) == 1 else (None, None)
-                    rows.append(
-                        {
-                            "measure": measure,
-                            "encoder": state.name,
-                            "answers": ANSWERS[metric],
-                            "layer": layer,
-                            "value": cell.mean,
-                            "low": low,
-                            "high": high,
-                        }
-                    )
-    if not rows:
-        raise RequestError("these results contain no probe scores")
-    order = list(dict.fromkeys(row["encoder"] for row in rows))
-    solid = alt.Legend(symbolOpacity=1, symbolType="stroke", symbolStrokeWidth=2)
-    scale = alt.Scale(domain=order, range=list(COLOURS))
-    colour = alt.Color("encoder:N", sort=order, scale=scale, legend=solid)
-    dash = alt.StrokeDash("answers:N", sort=list(ANSWERS.values()), title="trained on", legend=alt.Legend(**LONG))
-    base = alt.Chart(inline_data(rows)).encode(layer_axis())
-    y = alt.Y("value:Q", title="accuracy, percent", scale=alt.Scale(domain=[0, 100]))
-    precise = [alt.Tooltip(f"{name}:Q", format=".1f") for name in ("value", "low", "high")]
-    tip = ["encoder:N", "answers:N", "layer:Q", *precise]
-    lines = base.mark_line(strokeWidth=2).encode(y, colour, dash, tooltip=tip)
-    points = base.mark_point(filled=True, size=30, opacity=1).encode(y, colour, tooltip=tip)
-    band = base.mark_area(opacity=0.15).encode(alt.Y("low:Q"), alt.Y2("high:Q"), colour, alt.Detail("answers:N"))
-    chart = alt.layer(band, lines, points).properties(width=380, height=240)
-    panels = chart.facet(facet=alt.Facet("measure:N", title=None), columns=2)
-    bands = any(row["low"] is not None for row in rows)
-    return styled(panels.properties(title=key(f"bands: 95 % intervals over {ITEMS}")) if bands else panels)
+    return styled(panels)
 
 
 def correlation_by_layer(results: Results) -> Chart:

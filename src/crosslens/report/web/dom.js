@@ -45,14 +45,20 @@ const make = (tag, attributes = {}, ...children) => {
   return node;
 };
 const at = (id) => document.getElementById(id);
-// Redraw parts of the page: the button with the keyboard focus keeps it (found by its text), and open values stay open.
+// Redraw parts of the page: what has the keyboard focus keeps it (found by its text and place), and open values stay open.
 const redrawn = (remake) => {
-  const focused = document.activeElement, part = focused.closest("[id]"), words = (node) => node.textContent.replace(/ [↑↓]$/, "");
-  const labelOf = (details) => details.querySelector("[aria-label]")?.getAttribute("aria-label");
+  const focused = document.activeElement, part = focused.closest("[id]");
+  const words = (node) => node.getAttribute("aria-label") ?? node.textContent.replace(/ [↑↓]$/, "");
+  const alike = () => [...part?.querySelectorAll(focused.localName) ?? []].filter((node) => words(node) === words(focused));
+  const place = alike().indexOf(focused), labelOf = (details) => details.querySelector("[aria-label]")?.getAttribute("aria-label");
   const open = new Set([...document.querySelectorAll("details[open]")].map(labelOf));
   remake();
-  for (const details of document.querySelectorAll("details:not([open])")) details.open = labelOf(details) !== undefined && open.has(labelOf(details));
-  if (!focused.isConnected) [...part?.querySelectorAll("button") ?? []].find((button) => words(button) === words(focused))?.focus();
+  for (const details of document.querySelectorAll("details:not([open])")) {
+    if (labelOf(details) === undefined || !open.has(labelOf(details))) continue;
+    details.open = true;
+    details.dispatchEvent(new Event("toggle")); // the browser's own comes later, and with it the buttons of downloads
+  }
+  if (!focused.isConnected) (alike()[place] ?? alike()[0])?.focus();
 };
 const fill = (select, values) => select.replaceChildren(...values.map((value) => make("option", { value }, value)));
 const tableOf = (head, rows) => [

@@ -20,7 +20,10 @@ if (scores.length) {
   for (const id of ["source", "encoder", "sort"]) at(id).addEventListener("change", () => set({ [id]: at(id).value }));
   at("find").addEventListener("input", () => set({ find: at("find").value }));
   at("filter").addEventListener("input", () => { isListed = null; shownRows = 100; set({ filter: at("filter").value }); });
-  at("more").addEventListener("click", () => { shownRows += 1000; scoreTable(); });
+  at("more").addEventListener("click", () => { // the first of the rows that it adds follows where no more are left
+    shownRows += 1000; scoreTable();
+    if (at("more").hidden) at("results").parentElement.focus();
+  });
   at("scores-csv").addEventListener("click", () => save(csv(scores.map(({ place, ...record }) => record)), "text/csv", "scores.csv"));
 }
 if (similar.length) {

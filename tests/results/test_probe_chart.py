@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from crosslens.errors import RequestError
-from crosslens.report.charts.figures import probes_by_layer
+from crosslens.results.probe_chart import probe_chart
 from crosslens.results.record import Results
 from made_records import PLAIN
 from made_sections import PROBED, probes
 
 
 def points(results):
-    (rows,) = probes_by_layer(results).to_dict()["datasets"].values()
+    (rows,) = probe_chart(results).to_dict()["datasets"].values()
     return {(row["answers"], row["layer"]): (row["value"], row["low"], row["high"]) for row in rows}
 
 
@@ -38,4 +38,9 @@ def test_a_mean_over_seeds_is_drawn_without_the_interval_of_any():
 
 def test_without_probes_there_is_no_figure():
     with pytest.raises(RequestError, match="no probe scores"):
-        probes_by_layer(Results.of(PLAIN))
+        probe_chart(Results.of(PLAIN))
+
+
+def test_results_of_probes_are_plotted_as_in_the_report():
+    results = Results.of(probes())
+    assert results.plot().to_dict() == probe_chart(results).to_dict()
