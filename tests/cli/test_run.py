@@ -148,6 +148,10 @@ def test_a_run_that_there_is_not(run, file):
         status, _, said = run("explain", name, "--out", "runs")
         assert status == 2
         assert words in said
+        assert "`crosslens plan STUDY --out runs --all` lists them" in " ".join(said.split())
+    status, listed, _ = run("plan", file, "--out", "runs", "--all")  # the hint, followed
+    assert status == 0
+    assert all(name in listed for name in Store("runs").ids())
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ def command(run: str, folder: str, as_json: bool) -> None:
     matching = [name for name in store.ids() if name.startswith(run)]
     if len(matching) != 1:
         reason = f"{len(matching)} run ids of {folder} begin" if matching else f"no run id of {folder} begins"
-        raise RequestError(f"{reason} with {run!r}", hint="`crosslens plan STUDY --all` lists them")
+        raise RequestError(f"{reason} with {run!r}", hint=f"`crosslens plan STUDY --out {folder} --all` lists them")
     described = store.describe(matching[0])
     studies = [name for name, runs in store.studies().items() if matching[0] in runs]
     neighbour = nearest(described["identity"], store.identities(), besides=matching[0])

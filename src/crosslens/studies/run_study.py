@@ -110,7 +110,8 @@ def run_study(
     def make_plan(progress: Listener = None) -> Plan:
         planned = plan(study, store, corpora=corpora, cache=cache, skip_missing=skip_missing, progress=progress)
         if only is not None and only not in {asked.run.id for asked in planned.runs}:
-            raise RequestError(f"{study.name} has no run {only}", hint="`crosslens plan STUDY --out DIR` lists them")
+            hint = f"`crosslens plan STUDY --out {folder} --all` lists them"
+            raise RequestError(f"{study.name} has no run {only}", hint=hint)
         return planned
 
     if not known:  # a refusal writes nothing

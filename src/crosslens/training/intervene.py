@@ -34,8 +34,11 @@ VALUES = {
 }
 """Kind of intervention -> key of its value in study files; None without a value."""
 
-EXAMPLES = {"swap": "=FOLDER", "add": "=FOLDER", "erase": "=ud/en_pud", "patch": "=ud/en_pud"}
+NAMES = {"swap": "FOLDER", "add": "FOLDER", "erase": "ud/en_pud", "patch": "ud/en_pud"}
 """Kind of intervention whose value is a name -> example."""
+
+NUMBERS = {"noise": "0.5", "rotate": "30"}
+"""Kind of intervention whose value is a number -> example."""
 
 _FORM = re.compile(r"(?P<address>[^:]+):(?P<kind>[a-z]+)(=(?P<value>[^;]+))?(?P<more>(;[^;]+)*)")
 
@@ -171,22 +174,25 @@ def parse_intervention(text: str) -> Condition:
         raise RequestError(f"unknown kind of intervention {kind!r} in {text!r}", hint=suggest(kind, VALUES))
     key = VALUES[kind]
     if (key is None) != (value is None):
-        form = f"{match['address']}:{kind}" + ("" if key is None else EXAMPLES.get(kind, "=0.5"))
-        raise RequestError(f"{kind} takes {'no' if key is None else 'a'} value: {text!r}", hint=f"write {form}")
+        reason = f"{kind} takes {'no' if key is None else 'a'} value: {text!r}"
+        raise RequestError(reason, hint=f"write {_example(match['address'], kind)}")
     settings: dict[str, Any] = {kind: match["address"]}
     if key is not None and value is not None:
-        settings[key] = value if kind in EXAMPLES else _number(value, text)
+        try:
+            settings[key] = value if kind in NAMES else float(value)
+        except ValueError:
+            reason = f"{value!r} in {text!r} is not a number"
+            raise RequestError(reason, hint=f"write {_example(match['address'], kind)}") from None
     for setting in more:
         name, _, given = setting.partition("=")
         settings[f"{kind}_{name}"] = given
     return Condition.read(settings)
 
 
-def _number(value: str, text: str) -> float:
-    try:
-        return float(value)
-    except ValueError:
-        raise RequestError(f"{value!r} in {text!r} is not a number", hint="write 5.output:noise=0.5") from None
+def _example(address: str, kind: str) -> str:
+    """A valid intervention of a kind at an address."""
+    value = {**NAMES, **NUMBERS}.get(kind)
+    return f"{address}:{kind}" if value is None else f"{address}:{kind}={value}"
 
 
 def _pretrained(name: str | Path | None, encoder: Encoder) -> Encoder:
