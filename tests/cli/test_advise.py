@@ -161,6 +161,14 @@ def test_advise_refuses(run, folder, tiny_bert, treebanks, words, status, reason
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(("language", "same"), [("pes", "fa"), ("fa", "pes"), ("ug-Latn", "ug"), ("cmn", "zh")])
+def test_a_source_in_the_same_language_under_another_tag_is_refused(run, folder, tiny_bert, language, same):
+    words = ("--encoder", tiny_bert, "--text", "fr.txt", "--schemes", "none", "--rule", "rule.csv")
+    status, _, err = run("advise", language, *words, "--sources", f"{same}=fr.conllu")
+    assert status == 2
+    assert f"is in {language}, so transfer from it is not zero-shot" in err
+
+
 @pytest.mark.parametrize("language", ["", "../..", "english", "123", "419", "w o"])
 def test_a_language_must_be_a_tag(run, folder, tiny_bert, language):
     status, _, err = run("advise", language, "--encoder", tiny_bert, "--text", "fr.txt")

@@ -65,6 +65,17 @@ def test_a_fine_tuned_model_is_called_one(run, tiny_bert, treebanks):
     assert "against_run" not in settings["untrained"]
 
 
+def test_the_seed_of_a_model_whose_layers_are_re_initialised_is_that_of_these_layers(run, tiny_bert, treebanks):
+    recipe = ("--recipe", "small", "--set", "epochs=1", "--device", "cpu", "--random-init", "1", "--seed", "3")
+    trained = ("--train", "ud/en_toy", "--test", "ud/fr_pud", "--keep-model", "--out", "tagger")
+    assert run("finetune", "pos", tiny_bert, *trained, *recipe)[0] == 0
+    words = ("--pairs", "en-fr", "--measures", "cka", "--device", "cpu")
+    for more, seed in (((), "3"), (("--random-init", "2", "--seed", "7"), "7")):
+        assert run("compare", "tagger/model", *words, *more, "--out", f"sim{seed}")[0] == 0
+        rows = rows_of(f"sim{seed}/results.csv")
+        assert {(row["state"], row["task"], row["seed"]) for row in rows} == {("fine-tuned", "pos", seed)}
+
+
 def test_the_similarity_of_a_fine_tuned_model_is_correlated_with_its_scores(run, tiny_bert, treebanks):
     recipe = ("--recipe", "small", "--set", "epochs=1", "--device", "cpu")
     trained = ("--train", "ud/en_toy", "--test", "ud/en_pud,ud/fr_pud", "--keep-model", "--out", "tagger")

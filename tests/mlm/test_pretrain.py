@@ -129,10 +129,23 @@ def test_text_that_cannot_be_used(texts, tmp_path):
         pretrain(SMALL.model_copy(update={"corpora": {"en": "short.txt"}}), tmp_path / "out", base=tmp_path)
     with pytest.raises(RequestError, match="save_every=0 is not an integer of at least 1"):
         pretrain(SMALL, tmp_path / "out", base=texts, save_every=0)
-    for settings in ("mini", {}):
-        with pytest.raises(RequestError, match=f"pretraining needs settings, not a {type(settings).__name__}"):
+    for settings, message in (
+        ("mini", "pretraining needs settings, not a str"),
+        ({}, "invalid settings of Pretraining: corpora: "),
+        ({"corpora": {"en": "en.txt"}, "step": 1}, "step: unknown setting; did you mean 'steps'"),
+    ):
+        with pytest.raises(RequestError, match=message):
             pretrain(settings, tmp_path / "out")
     assert not list(tmp_path.glob("out*"))  # nothing half-written
+
+
+def test_a_mapping_is_settings(texts, tmp_path):
+    whole = {**SMALL.model_dump(), "steps": 2}
+    folders = [tmp_path / name for name in ("mapping", "settings")]
+    for folder, settings in zip(folders, (whole, SMALL.model_copy(update={"steps": 2})), strict=True):
+        pretrain(settings, folder, base=texts, device="cpu")
+    one, two = ((folder / "model.safetensors").read_bytes() for folder in folders)
+    assert one == two
 
 
 def test_a_folder_of_someone_elses_is_left_alone(texts, tmp_path):

@@ -82,6 +82,7 @@ def test_the_training_state_stays_until_the_results_are_written(tiny_bert, treeb
             data=str(treebanks),
             device="cpu",
             out=tmp_path / "out",
+            predictions=tmp_path / "predictions",
             save_every=1,
         )
 
@@ -90,8 +91,9 @@ def test_the_training_state_stays_until_the_results_are_written(tiny_bert, treeb
         patch.setattr(finetuning, "write_recorded", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             finetuned()
-    assert (state.exists(), (tmp_path / "out").exists()) == (True, False)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.state"]
     finetuned()
+    assert (tmp_path / "predictions").is_dir()
     assert (state.exists(), (tmp_path / "out" / "results.csv").exists()) == (False, True)
 
 

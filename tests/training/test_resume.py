@@ -36,7 +36,7 @@ def test_killed_at_any_step_it_goes_on_to_the_same_bits(tmp_path, encoder, task,
     assert again.facts["dev_score"] == whole.facts["dev_score"]
     assert again.facts["epoch"] == whole.facts["epoch"]
     # Done, the state says so: the model is made from it without a step.
-    assert_equal(whole, run(encoder, task, toy, recipe, state=state, save_every=1, progress=lambda update: 1 / 0))
+    assert_equal(whole, run(encoder, task, toy, recipe, state=state, save_every=1, stepped=lambda *_: 1 / 0))
 
 
 @pytest.mark.parametrize("select", ["best", "average"])
@@ -81,7 +81,7 @@ def test_a_state_kept_on_the_way_is_that_of_the_end_at_last(tmp_path, encoder, t
     state = tmp_path / "run.state"
     whole = run(encoder, "pos", toy, recipe, state=state, save_every=every)
     assert whole.facts["steps"] == (4 if recipe is PLATEAU else 6)
-    assert_equal(whole, run(encoder, "pos", toy, recipe, state=state, save_every=every, progress=lambda update: 1 / 0))
+    assert_equal(whole, run(encoder, "pos", toy, recipe, state=state, save_every=every, stepped=lambda *_: 1 / 0))
 
 
 def test_a_training_shorter_than_the_steps_between_states_keeps_none(tmp_path, encoder, toy):

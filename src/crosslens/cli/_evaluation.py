@@ -47,10 +47,15 @@ def load_subject(
 
 
 def of_model(results: "Results", model: "TaskModel") -> "Results":
-    """Say in the records of a fine-tuned encoder what it was fine-tuned for; those of an untrained one stay."""
+    """Say in the records of a fine-tuned encoder what it was fine-tuned for; those of an untrained one stay.
+
+    The seed of layers that were re-initialised after the training stays, too.
+    """
     from crosslens.results.record import concatenated
 
-    names = ("run", "task", "seed", "train", "train_digest", "dev", "selection", "recipe")
+    names = ["run", "task", "train", "train_digest", "dev", "selection", "recipe"]
+    if results[0].seed is None:
+        names.append("seed")
     named = {name: model.columns[name] for name in names}
     states = [(state, block) for (state,), block in results.groups("state")]
     return concatenated(block.with_columns(**named) if state == "fine-tuned" else block for state, block in states)

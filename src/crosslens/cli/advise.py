@@ -125,8 +125,8 @@ def _refuse_transliterated(text: str) -> None:
 def _sources(language: str, names: list[str], data: str | None) -> dict[str, "Corpus"]:
     """Load the source treebanks, one for each language, none in the language that is asked for."""
     from crosslens.corpora.catalogue import load_corpus
+    from crosslens.corpora.collection import is_same_language
     from crosslens.data.corpus import trained_languages
-    from crosslens.data.language_families import bare_language
 
     sources: dict[str, Corpus] = {}
     for source in (load_corpus(name, split="train", data=data) for name in names):
@@ -135,7 +135,7 @@ def _sources(language: str, names: list[str], data: str | None) -> dict[str, "Co
             raise RequestError(
                 f"{other.name} and {source.name} are both in {source.language}", hint="give one source per language"
             )
-        if bare_language(language) in map(bare_language, trained_languages(source.language)):
+        if any(is_same_language(language, known) for known in trained_languages(source.language)):
             raise RequestError(
                 f"{source.name} is in {language}, so transfer from it is not zero-shot",
                 hint="leave it out, or fine-tune on it",
@@ -155,11 +155,11 @@ def _schemes(schemes: str | None) -> list[str]:
 
 
 def _translations(language: str, name: str, data: str | None) -> "Parallel":
+    from crosslens.corpora.collection import is_same_language
     from crosslens.corpora.parallel import load_parallel
-    from crosslens.data.language_families import bare_language
 
     translations = load_parallel(name, data=data)
-    if bare_language(language) not in map(bare_language, translations.languages):
+    if not any(is_same_language(language, known) for known in translations.languages):
         raise RequestError(
             f"--parallel {name} has {' and '.join(translations.languages)}, but no sentences in {language}",
             hint=f"give sentences of a source and of the language, such as en=FILE,{language}=FILE",

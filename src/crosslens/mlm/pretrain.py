@@ -50,7 +50,7 @@ from crosslens.training.loop import Loop, Optimiser, parameter_groups
 
 @torch.inference_mode(mode=False)  # also where the caller switched gradients off
 def pretrain(
-    settings: Pretraining,
+    settings: Pretraining | Mapping[str, Any],
     folder: str | Path,
     *,
     base: str | Path = ".",
@@ -70,7 +70,7 @@ def pretrain(
     computes its part of every batch, and the first one writes.
 
     Args:
-        settings: pretraining settings.
+        settings: pretraining settings, or a mapping of them, as in ``{"corpora": {"en": "en.txt"}, "steps": 1000}``.
         folder: new output folder.
         base: folder that relative paths of corpora start from.
         data: folder searched first for named text and dictionaries.
@@ -86,15 +86,17 @@ def pretrain(
 
     Raises:
         DataError: if text or a dictionary cannot be read.
-        RequestError: if the folder exists, the unfinished training there has other settings, a language has too little
-            text, none that its vocabulary knows, or more characters than that has room for, a dictionary shares no
-            word with the text, or ``save_every`` is below 1.
+        RequestError: if a setting is invalid, the folder exists, the unfinished training there has other settings, a
+            language has too little text, none that its vocabulary knows, or more characters than that has room for, a
+            dictionary shares no word with the text, or ``save_every`` is below 1.
         TrainingError: if the loss is not finite, or the checkpoint is damaged.
     """
-    if not isinstance(settings, Pretraining):
+    if isinstance(settings, Mapping):
+        settings = Pretraining(**{str(name): value for name, value in settings.items()})
+    elif not isinstance(settings, Pretraining):
         raise RequestError(
             f"pretraining needs settings, not a {type(settings).__name__}",
-            hint='xl.Pretraining(corpora={"en": "en.txt"}) makes them',
+            hint='xl.Pretraining(corpora={"en": "en.txt"}) makes them, or give a mapping',
         )
     save_every = require_integer(save_every, "save_every", least=1)
     folder = refuse_existing(folder)

@@ -1,8 +1,9 @@
 """Fine-tune an encoder and evaluate it on test corpora: the function behind ``crosslens finetune``."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -215,7 +216,8 @@ def finetune_and_evaluate(
         _say_facts(model, listener.say)
         results = _evaluate(run, model, request, predictions, listener)
         if tracker is not None:
-            tracker.evaluated(int(model.facts["steps"]), results)
+            with _removed_if_it_fails(predictions):
+                tracker.evaluated(int(model.facts["steps"]), results)
 
     def write(folder: Path) -> None:
         write_recorded(results, folder)
@@ -225,10 +227,22 @@ def finetune_and_evaluate(
             save_model(model, folder / "model")
 
     if out is not None:
-        write_folder(out, write)
+        with _removed_if_it_fails(predictions):
+            write_folder(out, write)
     if state is not None:
         state.unlink(missing_ok=True)
     return results
+
+
+@contextmanager
+def _removed_if_it_fails(predictions: str | Path | None) -> Iterator[None]:
+    """Remove the written predictions if the rest cannot be written, so that the same call writes all."""
+    try:
+        yield
+    except BaseException:
+        if predictions is not None:
+            shutil.rmtree(predictions, ignore_errors=True)
+        raise
 
 
 def _run(
