@@ -49,6 +49,15 @@ def test_the_table_of_missing_corpora_is_whole_in_80_columns(capsys):
     assert "yourownfile" in whole
 
 
+def test_the_table_of_missing_corpora_names_the_releases_that_are_asked_for(capsys):
+    print_missing([Missing("ud/en_ewt:train", (), DataError("missing"), ("2.4",))])
+    assert "`crosslens data get ud --release 2.4`" in capsys.readouterr().out
+    corpora = [Missing(f"ud/{split}", (), DataError("missing"), (release,)) for split, release in ("a1", "b2")]
+    print_missing(corpora)
+    shown = capsys.readouterr().out
+    assert ("1` or" in shown, "--release 2`" in shown) == (True, True)
+
+
 def test_a_corpus_that_is_not_published_with_its_collection_has_a_row_of_its_own(capsys):
     print_missing([Missing(corpus, (), DataError("missing")) for corpus in ("ud/en_ugc:test", "ud/en_ewt:train")])
     rows = re.split(r"\n *\n", capsys.readouterr().out)

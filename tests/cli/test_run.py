@@ -12,7 +12,9 @@ import pytest
 from ruamel.yaml import YAML
 
 import interrupted
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
+from crosslens.runs.run import Asked, EncoderRun
 from crosslens.runs.store import Store
 from made_runs import FRENCH, answers, asked, publish
 
@@ -97,6 +99,19 @@ def test_a_run_is_named_by_the_beginning_of_its_id(run, tmp_path):
     assert f"{name}: pos en reference seed 1" in run("explain", name[:5], "--out", "runs")[1]
     status, _, said = run("explain", name[1:6], "--out", "runs")
     assert (status, f"no run id of runs begins with {name[1:6]!r}" in said) == (2, True)
+
+
+def test_runs_of_different_kinds_are_not_compared(run, tmp_path):
+    store = Store(tmp_path / "runs")
+    training = asked()
+    encoder = Asked(EncoderRun(training.run.base, Condition(), 1), (FRENCH,))
+    for each in (training, encoder):
+        publish(store, each, answers(FRENCH))
+    status, shown, error = run("explain", encoder.run.id, "--out", "runs")
+    assert status == 0, error
+    assert "nearest: none; no other run in runs is of this kind (evaluation of an encoder)" in shown
+    publish(store, other := asked(seed=2), answers(FRENCH))
+    assert f"nearest: {other.run.id}" in run("explain", training.run.id, "--out", "runs")[1]
 
 
 def test_a_failure_has_its_log_and_the_command_that_repeats_it(run, file, tmp_path):

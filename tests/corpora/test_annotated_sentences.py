@@ -5,7 +5,7 @@ import re
 import pytest
 
 from conllu_blocks import PLAIN, WORD, block
-from crosslens.corpora.catalogue import check_corpus, load_corpus, named_language, split_joined
+from crosslens.corpora.catalogue import check_corpus, load_corpus, name_split, named_language, split_joined
 from crosslens.data.corpus import SELECTIONS
 from crosslens.errors import DataError
 
@@ -70,6 +70,18 @@ def test_treebanks_of_a_collection_may_be_annotated_in_part(tmp_path, words):
     (folder / "wo_mine-ud-train.conllu").write_text(treebank(layer="upos", words=words), "utf-8")
     corpus = load_corpus("ud/wo_mine:train[upos]", data=tmp_path)
     assert (len(corpus), corpus.split, corpus.language) == (4, "train", "wo")
+
+
+def test_the_dev_split_of_selected_sentences_is_selected_alike(tmp_path, words):
+    folder = tmp_path / "ud" / "UD_Wolof-Mine"
+    folder.mkdir(parents=True)
+    (folder / "wo_mine-ud-dev.conllu").write_text(treebank(layer="upos", words=words), "utf-8")
+    dev = name_split("ud/wo_mine:train[7~:2][upos][:1]", "dev")
+    assert dev == "ud/wo_mine:dev[upos]"
+    corpus = load_corpus(dev, data=tmp_path)
+    corpus.require("upos")
+    assert len(corpus) == 4
+    assert name_split("ud/wo_mine[heads][:9]@uroman[upos]", "dev") == "ud/wo_mine:dev[heads]@uroman[upos]"
 
 
 def test_where_nothing_is_annotated_nothing_is_offered(tmp_path):

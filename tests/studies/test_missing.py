@@ -1,9 +1,11 @@
 """What a study needs and lacks is said at once, before anything is read, or left out."""
 
+import re
 import shutil
 
 import pytest
 
+from crosslens.corpora.collection import ANY_RELEASE
 from crosslens.errors import DataError
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.store import Store
@@ -53,6 +55,20 @@ def test_all_missing_corpora_are_named_once_with_their_split(treebanks):
     assert listed.split(", ") == ["ud/de_pud:test", "ud/*_none:test", "ud/de_gsd:train"]
     assert "s needs 3 corpora that are not in" in str(error)
     assert "crosslens data get ud" in error.hint
+
+
+def test_the_hint_names_the_releases_of_the_data_of_the_study(treebanks):
+    def hints(release, names):
+        chosen = study(data={"release": release, "tasks": {"pos": POS, "parsing": POS}})
+        sources = [source for source in sources_of(chosen) if source[0] in names]
+        whole, one = refused(treebanks, chosen, sources), missing_of(treebanks, chosen, sources)[-1:]
+        for error in (whole, MissingCorpora("s", one, folder=None)):
+            yield re.findall(r"--release ([\d.]+)", error.hint)
+
+    assert list(hints("2.3", ["pos"])) == [["2.3"]] * 2
+    assert list(hints({"pos": "1.4", "parsing": "2.2"}, ["pos"])) == [["1.4"]] * 2
+    assert list(hints({"pos": "1.4", "parsing": "2.2"}, ["pos", "parsing"])) == [["1.4", "2.2"]] * 2
+    assert list(hints(None, ["pos"])) == [[ANY_RELEASE]] * 2
 
 
 def test_slices_and_scripts_of_a_missing_corpus_are_one_corpus(treebanks):

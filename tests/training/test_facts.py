@@ -151,7 +151,7 @@ def test_what_needs_dev_data_says_so(encoder, toy, changes, what):
     with pytest.raises(RequestError) as refused:
         finetune(encoder, "pos", train=toy(), recipe=FAST.model_copy(update=changes))
     assert refused.value.message == f"the recipe {what} by dev scores, but there is no dev data"
-    assert refused.value.hint == "give dev data, or set select=last schedule=linear"
+    assert refused.value.hint == "give dev data, or set select=last and schedule=linear"
 
 
 def test_dev_data_are_checked_as_training_data_are(encoder, toy):

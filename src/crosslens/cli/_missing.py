@@ -26,20 +26,22 @@ def print_missing(missing: "Iterable[Missing]") -> None:
     from rich.text import Text
 
     from crosslens.cli._columns import output
-    from crosslens.corpora.collection import COLLECTIONS, ELSEWHERE, SEE_SOURCE
-    from crosslens.studies.missing import join_splits
+    from crosslens.corpora.collection import COLLECTIONS, ELSEWHERE, SEE_SOURCE, how_to_get
+    from crosslens.studies.missing import join_releases, join_splits
 
-    corpora: dict[tuple[str, str], list[str]] = {}
+    corpora: dict[tuple[str, str], list[Missing]] = {}
     for corpus in missing:
         elsewhere = ELSEWHERE.get(corpus.corpus.partition(":")[0], "")
-        corpora.setdefault((corpus.collection, elsewhere), []).append(corpus.corpus)
+        corpora.setdefault((corpus.collection, elsewhere), []).append(corpus)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=True)
     table.add_column("missing", overflow="fold", max_width=22)
     table.add_column("licence", overflow="fold", max_width=18)
     table.add_column("how to get it", overflow="fold", min_width=33)
-    for (name, elsewhere), names in sorted(corpora.items()):
+    for (name, elsewhere), alike in sorted(corpora.items(), key=lambda row: row[0]):
         collection = None if elsewhere else COLLECTIONS.get(name)
-        ways = list(filter(None, (collection.get, collection.published) if collection else (elsewhere,)))
+        get = how_to_get(name, releases=join_releases(alike))
+        ways = list(filter(None, (get, collection.published) if collection else (elsewhere,)))
         licence = collection.licence if collection else SEE_SOURCE
-        table.add_row(*map(Text, ("\n".join(join_splits(names)), licence, "\n".join(ways or ["your own file"]))))
+        names = join_splits(corpus.corpus for corpus in alike)
+        table.add_row(*map(Text, ("\n".join(names), licence, "\n".join(ways or ["your own file"]))))
     output(NARROW).print(table)

@@ -11,10 +11,10 @@ from crosslens.errors import RequestError
 @click.option("--out", "folder", required=True, metavar="FOLDER", help="Folder of runs.")
 @json_option
 def command(run: str, folder: str, as_json: bool) -> None:
-    """Show the identity of RUN (an id or its beginning), and how the most similar run differs."""
+    """Show the identity of RUN (an id or its beginning), and how the most similar run of its kind differs."""
     from crosslens.cli._display import print_object
     from crosslens.cli._study import describe_differences, find_store
-    from crosslens.runs.explain import flat, nearest
+    from crosslens.runs.explain import flat, kind_of, nearest
 
     store = find_store(folder)
     matching = [name for name in store.ids() if name.startswith(run)]
@@ -36,6 +36,8 @@ def command(run: str, folder: str, as_json: bool) -> None:
     if neighbour:
         name, different = neighbour
         click.echo(f"nearest: {name}, {store.describe(name)['label']}; here {describe_differences(different)}")
+    elif len(store.ids()) > 1:
+        click.echo(f"nearest: none; no other run in {folder} is of this kind ({kind_of(described['identity'])})")
     if "repeat" in described:
         click.echo(f"repeat: {described['repeat']}")
     click.echo(f"log: {log}")

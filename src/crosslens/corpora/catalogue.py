@@ -464,9 +464,17 @@ def split_name(name: str) -> tuple[str, str]:
     >>> split_name("ud/ug_udt[upos][:200]@uroman[:9]"), split_name("lab/sov@latin-cyrillic@cyrillic-latin")
     (('ud/ug_udt', '@uroman'), ('lab/sov', '@latin-cyrillic@cyrillic-latin'))
     """
-    of, scheme = split_scheme(split_selection(split_slice(name)[0])[0])
-    bare, schemes = split_name(of) if of != name else (of, "")
-    return bare, schemes + scheme
+    bare, suffixes = _split_suffixes(name)
+    return bare, "".join(suffix for suffix in suffixes if suffix.startswith("@"))
+
+
+def _split_suffixes(name: str) -> tuple[str, list[str]]:
+    """Split a corpus name from its slices, selections and transliterations, in the order in which they are written."""
+    for split in (split_slice, split_selection, split_scheme):
+        if (of := split(name)[0]) != name:
+            bare, suffixes = _split_suffixes(of)
+            return bare, [*suffixes, name.removeprefix(of)]
+    return name, []
 
 
 def match_corpora(pattern: str, *, data: str | Path | None = None) -> list[str]:
@@ -528,24 +536,25 @@ def list_corpora(data: str | Path | None = None) -> dict[str, list[str]]:
 
 
 def name_split(name: str, split: str) -> str:
-    """Name another split of the same corpus.
+    """Name another split of the same corpus: whole, but in the same script and with the same annotation.
 
-    >>> name_split("ud/en_ewt:train[:200]", "dev"), name_split("ud/en_ewt+ud/wo_wtb[:50]", "dev")
-    ('ud/en_ewt:dev', 'ud/en_ewt:dev+ud/wo_wtb:dev')
+    >>> name_split("ud/en_ewt:train[:200]", "dev"), name_split("ud/en_ewt+ud/wo_wtb[upos][:50]", "dev")
+    ('ud/en_ewt:dev', 'ud/en_ewt:dev+ud/wo_wtb:dev[upos]')
 
     Raises:
         DataError: for a path, which has no other splits.
     """
     if len(parts := split_joined(name)) > 1:
         return JOIN.join(name_split(part, split) for part in parts)
-    bare, scheme = split_name(name)
+    bare, suffixes = _split_suffixes(name)
     named = _match_name(bare)
     if not named:
         raise DataError(
             f"{name} is a path, so its {split} data must be given too",
-            hint=f"give {split} data as well, or set select=last schedule=linear, as the recipe small does",
+            hint=f"give {split} data as well, or set select=last and schedule=linear, as the recipe small does",
         )
-    return f"{named['collection']}/{named['corpus']}:{split}{scheme}"
+    kept = (suffix for suffix in suffixes if not _SLICE.match(bare + suffix))
+    return f"{named['collection']}/{named['corpus']}:{split}{''.join(kept)}"
 
 
 def named_language(name: str) -> str | None:

@@ -22,6 +22,9 @@ from crosslens.plugins import Registry
 SPLITS = ("train", "dev", "test")
 RELEASE = re.compile(r"ud-treebanks-v(\d+(?:\.\d+)*)$")
 
+ANY_RELEASE = "2.14"
+"""Release of Universal Dependencies to get where no certain one is asked for."""
+
 SEE_SOURCE = "see source"
 """Stands for a licence that is not known with certainty."""
 
@@ -124,6 +127,15 @@ class Collection:
     get: str = ""
     licence: str = SEE_SOURCE
     published: str = ""
+
+
+def get_treebanks(*releases: str) -> str:
+    """How to get releases of Universal Dependencies, for error messages.
+
+    >>> get_treebanks("1.4", "2.2")
+    '`crosslens data get ud --release 1.4` or `crosslens data get ud --release 2.2`'
+    """
+    return " or ".join(f"`crosslens data get ud --release {release}`" for release in releases)
 
 
 def _treebanks(folder: Path) -> Files:
@@ -286,7 +298,7 @@ _ALL: dict[str, Collection] = {
         read_treebank,
         _first_part,
         _treebank_sides,
-        get="`crosslens data get ud --release 2.14`",
+        get=get_treebanks(ANY_RELEASE),
         licence="per treebank: see its README",
         published="universaldependencies.org",
     ),
@@ -403,6 +415,18 @@ _ALL: dict[str, Collection] = {
 
 COLLECTIONS: Registry[Collection] = Registry("collection", _ALL, contracts=(Collection,))
 """Name -> collection: built-in collections and those of the entry point group ``crosslens.collections``."""
+
+
+def how_to_get(collection: str, *, releases: Sequence[str] = ()) -> str:
+    """How to get a collection, for error messages; "" if that is unknown.
+
+    Args:
+        releases: releases of Universal Dependencies that are asked for; none: any.
+    """
+    if collection == "ud" and releases:
+        return get_treebanks(*releases)
+    return COLLECTIONS[collection].get if collection in COLLECTIONS else ""
+
 
 ELSEWHERE = {
     "ud/en_ugc": "LexNorm tweets of van der Goot & van Noord (2018), put into ud/UD_English-UGC/en_ugc-ud-test.conllu"

@@ -67,7 +67,7 @@ def load_encoder(
         name_or_folder: hub name such as ``bert-base-multilingual-cased``, or a folder; ``NAME@REVISION`` and
             ``FOLDER@STEP`` are checkpoints of pretraining. For a folder that PEFT wrote, its low-rank update is added
             to the weights of its encoder.
-        revision: branch, tag or commit on the hub.
+        revision: branch, tag or commit on the hub; of an update that PEFT wrote, that of its encoder.
         remote_code: whether to run code that comes with the checkpoint.
         precision: number format of all forward passes, as in `crosslens.read_as`. With bfloat16, the weights of linear
             modules that bfloat16 represents exactly, as in most checkpoints of decoders, are held in it: half the
@@ -82,7 +82,8 @@ def load_encoder(
     Raises:
         EncoderError: for an encoder that is not found, unsupported or damaged, or a checkpoint that lacks a weight of
             the encoder (transformers would initialise it randomly and continue).
-        RequestError: for another object than a name or a folder, or an unknown device, precision or other option.
+        RequestError: for another object than a name or a folder, a revision of a folder, or an unknown device,
+            precision or other option.
 
     Examples:
         >>> xl.save_encoder(encoder, folder / "encoder")
@@ -100,6 +101,11 @@ def load_encoder(
         encoder = with_adapter(name, revision=revision)
         return _placed(encoder, precision, rounding, place)
     _check_folder(name)
+    if revision is not None and Path(name).is_dir():
+        raise RequestError(
+            f"{given} is a folder, which has no revisions such as {revision!r}",
+            hint="leave out the revision; FOLDER@STEP is a checkpoint of pretraining",
+        )
     check_checksums(Path(name))
     options = {"revision": revision, "trust_remote_code": remote_code == "allow"}
     with (
@@ -123,6 +129,8 @@ def load_encoder(
             f"{name}: the tokenizer uses id {largest}, but the encoder has only {rows} embeddings",
             hint="use the tokenizer and the weights of one checkpoint",
         )
+    if revision is not None:
+        given = f"{name}@{revision}"  # by which its other parts and its records are found again
     encoder = Encoder(model, tokenizer, family, given, tokenizers=tokenizers, task=_task_of(Path(name)))
     return _placed(encoder, precision, rounding, place)
 
@@ -333,7 +341,10 @@ def _refuse_own_code(name: str, options: dict[str, Any]) -> NoReturn:
     """Refuse a checkpoint with code of its own, with the reason if no code would help."""
     config, _ = PreTrainedConfig.get_config_dict(name, **options)
     find_family(str(config.get("model_type")))
-    raise EncoderError(f"{name} runs its own Python code", hint="allow it only if you trust its authors") from None
+    raise EncoderError(
+        f"{name} runs its own Python code",
+        hint='if you trust its authors, load it in Python: xl.load_encoder(…, remote_code="allow")',
+    ) from None
 
 
 def _load_model(name: str, config: PreTrainedConfig, family: Family, options: dict[str, Any]) -> PreTrainedModel:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from crosslens.corpora.catalogue import RAW, check_corpus, check_text, places, split_joined, split_name
-from crosslens.corpora.collection import COLLECTIONS
+from crosslens.corpora.collection import COLLECTIONS, how_to_get
 from crosslens.corpora.dictionaries import load_dictionary
 from crosslens.corpora.parallel import list_languages
 from crosslens.encoders.condition import Condition
@@ -32,11 +32,13 @@ class Missing:
         needed_for: the parts of the study that need it, such as ``source ru of pos and parsing`` and ``target
             wikiann/ar of ner``.
         error: what loading it would raise.
+        releases: releases of Universal Dependencies that the study asks for; empty for any.
     """
 
     corpus: str
     needed_for: tuple[str, ...]
     error: DataError = field(compare=False, repr=False)
+    releases: tuple[str, ...] = ()
 
     @property
     def collection(self) -> str:
@@ -67,7 +69,7 @@ class MissingCorpora(DataError):
             super().__init__(missing[0].error.message, hint=hint)
             return
         collections = sorted({corpus.collection for corpus in missing})
-        commands = [COLLECTIONS[name].get for name in collections if name in COLLECTIONS]
+        commands = [how_to_get(name, releases=join_releases(missing)) for name in collections]
         how = "set CROSSLENS_DATA to the folder that contains them (layouts: docs/reference.md, Corpora)"
         names = ", ".join(corpus.corpus for corpus in missing)
         hint = ", or ".join([how, *filter(None, commands)]) + "; --skip-missing leaves them out"
@@ -96,9 +98,12 @@ def find_missing(
     """Find the missing corpora of a study, each once."""
     errors: dict[str, DataError | None] = {}
     parts: dict[str, dict[str, list[str]]] = {}
+    releases: dict[str, list[str]] = {}
     for need in _needs(study, sources, data, folder):
         if need.corpus not in errors:
             errors[need.corpus] = _error(need.check)
+        asked = releases.setdefault(need.corpus, [])
+        asked += [release for release in data.releases(need.task) if release not in asked]
         tasks = parts.setdefault(need.corpus, {}).setdefault(need.part, [])
         if need.task is not None and need.task not in tasks:
             tasks.append(need.task)
@@ -106,7 +111,8 @@ def find_missing(
         Missing(
             corpus,
             tuple(part + (f" of {' and '.join(tasks)}" if tasks else "") for part, tasks in parts[corpus].items()),
-            error,
+            _asking(error, releases[corpus]),
+            tuple(releases[corpus]) if corpus.startswith("ud/") else (),
         )
         for corpus, error in errors.items()
         if error is not None
@@ -175,6 +181,11 @@ def join_splits(corpora: Iterable[str]) -> list[str]:
         name if parts == ["test"] else f"{name}:{parts[0]}" if len(parts) == 1 else f"{name} ({', '.join(parts)})"
         for name, parts in splits.items()
     ]
+
+
+def join_releases(missing: Iterable[Missing]) -> tuple[str, ...]:
+    """Name each release of Universal Dependencies that missing corpora are asked for in once."""
+    return tuple(dict.fromkeys(release for corpus in missing for release in corpus.releases))
 
 
 def reads_text(condition: Condition) -> bool:
@@ -251,6 +262,12 @@ def _named(name: str | None, split: str = "") -> str:
     """Name of a corpus with its split, without slices and transliteration; "" without a name."""
     bare = split_name(name)[0] if name else ""
     return bare if ":" in bare or not (bare and split) else f"{bare}:{split}"
+
+
+def _asking(error: DataError, releases: Sequence[str]) -> DataError:
+    """The error of a missing corpus, whose hint names the releases of treebanks that the study asks for."""
+    hint = error.hint and error.hint.replace(how_to_get("ud"), how_to_get("ud", releases=releases))
+    return DataError(error.message, hint=hint)
 
 
 def _error(check: Callable[[], object]) -> DataError | None:

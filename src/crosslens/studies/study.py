@@ -63,11 +63,14 @@ class Data(Strict):
     Attributes:
         parallel: parallel corpus on which representations are compared.
         recipe: name of the default recipe for these corpora.
+        release: release of Universal Dependencies that the paper used, or task -> release; errors of missing treebanks
+            name it. Any release is read. None: no certain one.
         tasks: task -> source -> its corpora.
     """
 
     parallel: str | None = None
     recipe: str = DEFAULT_RECIPE
+    release: str | Mapping[str, str] | None = None
     tasks: Mapping[str, Mapping[str, Source]] = {}
 
     @field_validator("tasks")
@@ -79,6 +82,17 @@ class Data(Strict):
                 [Problem((task,), f"there is no task {task!r} ({suggest(task, TASKS)})") for task in wrong]
             )
         return tasks
+
+    def releases(self, task: str | None) -> tuple[str, ...]:
+        """Releases of Universal Dependencies of a task's corpora, or of all; empty for no certain one.
+
+        >>> data = Data(release={"pos": "1.4", "parsing": "2.2"})
+        >>> data.releases("pos"), data.releases(None), Data().releases("pos")
+        (('1.4',), ('1.4', '2.2'), ())
+        """
+        if isinstance(self.release, Mapping):
+            return tuple(release for name, release in self.release.items() if task in (None, name))
+        return (self.release,) if self.release else ()
 
 
 class Grid(Strict):

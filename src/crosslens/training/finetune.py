@@ -210,7 +210,7 @@ def _corpora(train: CorpusLike, dev: CorpusLike | None, *, task: Task, recipe: R
             what = "selects the best epoch" if recipe.select == "best" else "lowers the learning rate"
             raise RequestError(
                 f"the recipe {what} by dev scores, but there is no dev data",
-                hint="give dev data, or set select=last schedule=linear",
+                hint="give dev data, or set select=last and schedule=linear",
             )
         dev = name_split(train, "dev")
     loaded = load_corpus(train, split="train", format=task.format)

@@ -5,7 +5,7 @@ import torch
 
 from crosslens.encoders.interventions.checkpoints import Checkpoint, kept_steps, locate
 from crosslens.encoders.load import load_encoder, load_masked_lm
-from crosslens.errors import EncoderError
+from crosslens.errors import EncoderError, RequestError
 from crosslens.mlm.pretrain import fresh_model, pretrain
 from crosslens.mlm.pretrain_settings import Pretraining, Shape, Vocabulary
 from toys import SENTENCES
@@ -108,8 +108,16 @@ def test_a_revision_of_the_hub_is_loaded_by_name(tiny_bert, tmp_path, monkeypatc
     monkeypatch.setattr("transformers.utils.hub.constants.HF_HUB_CACHE", str(tmp_path))
     loaded = load_encoder("owner/name@step5", device="cpu")
     assert (loaded.name, loaded.digest) == ("owner/name@step5", digest(tiny_bert))
+    same = load_encoder("owner/name", revision="step5", device="cpu")
+    assert (same.name, same.digest) == (loaded.name, loaded.digest)
     with pytest.raises(EncoderError, match="owner/name"):
         load_encoder("owner/name@step6", device="cpu")
+
+
+def test_a_revision_of_a_folder_is_refused(pretrained):
+    for folder in (pretrained, f"{pretrained}@4"):
+        with pytest.raises(RequestError, match="is a folder, which has no revisions such as 'step5'"):
+            load_encoder(folder, revision="step5", device="cpu")
 
 
 def test_kept_steps_ascend_as_numbers(tmp_path):

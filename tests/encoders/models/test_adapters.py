@@ -1,7 +1,9 @@
 """Low-rank updates that PEFT reads and writes."""
 
+import json
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -130,3 +132,17 @@ def test_what_is_no_low_rank_update_is_not_saved_as_one(peft, encoder, tmp_path)
     other = random_init(encoder, "1", seed=1)
     with pytest.raises(EncoderError, match="is not the encoder that training began with"):
         save_lora(trained(add_lora(encoder, 2)).encoder, tmp_path / "lora", pretrained=other)
+
+
+def test_the_revision_of_an_update_is_that_of_its_encoder(peft, encoder, tmp_path):
+    made_with_peft(peft, encoder, tmp_path / "lora", head=False)
+    config = json.loads((tmp_path / "lora/adapter_config.json").read_text())
+    for base, asked, words in (
+        (encoder.name, None, None),  # a folder has no revision, whatever the adapter says
+        (encoder.name, "step6", "is a folder, which has no revisions such as 'step6'"),
+        ("owner/name", "step6", "was trained on owner/name in revision step5, not step6"),
+    ):
+        changed = {**config, "base_model_name_or_path": base, "revision": "step5"}
+        (tmp_path / "lora/adapter_config.json").write_text(json.dumps(changed))
+        with nullcontext() if words is None else pytest.raises((EncoderError, RequestError), match=words):
+            load_encoder(tmp_path / "lora", revision=asked, device="cpu")

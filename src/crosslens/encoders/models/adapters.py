@@ -230,7 +230,12 @@ def with_adapter(folder: str | Path, *, revision: str | None = None) -> Encoder:
             hint="use an adapter of weights, such as LoRA",
         )
     base = str(config.base_model_name_or_path)
-    encoder = load_encoder(base, revision=config.revision or revision, device="cpu")
+    trained_on = None if Path(base).exists() else config.revision  # a folder has none
+    if trained_on and revision not in (None, trained_on):
+        raise EncoderError(
+            f"{folder} was trained on {base} in revision {trained_on}, not {revision}", hint="leave out the revision"
+        )
+    encoder = load_encoder(base, revision=trained_on or revision, device="cpu")
     start = "base_model.model."
     with_head = f"{start}{encoder.model.base_model_prefix}."
     of_encoder = {
