@@ -2,7 +2,7 @@
 
 import click
 
-from crosslens.cli._names import ENCODER, EncoderCommand
+from crosslens.cli._names import ENCODER
 from crosslens.cli._options import (
     data_option,
     device_option,
@@ -15,7 +15,7 @@ from crosslens.errors import RequestError
 from crosslens.formatting import with_commas
 
 
-@click.command("adapt", cls=EncoderCommand)
+@click.command("adapt")
 @click.argument("encoder", type=ENCODER)
 @click.option(
     "--text",
