@@ -100,6 +100,7 @@ class Correlated:
         excluded: number of seeds of fine-tuned models that have either scores or similarities, and so count in neither.
         corpora: parallel corpora that the similarities were measured on, with their sizes where one has several.
         seeds: numbers of seeds of the scores, ascending, where languages differ in them; else empty.
+        train: training corpus of the scored models; None if the records name none.
     """
 
     task: str
@@ -118,6 +119,7 @@ class Correlated:
     excluded: int = 0
     corpora: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
+    train: str | None = None
 
     @property
     def called(self) -> str:
@@ -343,6 +345,7 @@ def _correlated(
                 len(frozenset().union(*excluded.values())),
                 corpora,
                 tuple(sorted(set(map(len, seeds)))) if len(seeds) > 1 else (),
+                models[0].train,
             )
 
 
