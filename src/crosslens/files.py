@@ -105,7 +105,7 @@ def _is_empty(path: Path) -> bool:
 
 
 def refuse_inside(path: str | Path | None, out: str | Path | None, *, what: str) -> None:
-    """Check that a second new folder has a place of its own: not that of ``--out``, and neither inside the other.
+    """Check that a second new folder has a place of its own: not that of the results, and neither inside the other.
 
     Nothing is checked if either is None.
 
@@ -117,7 +117,7 @@ def refuse_inside(path: str | Path | None, out: str | Path | None, *, what: str)
     first, second = Path(path).resolve(), Path(out).resolve()
     if first.is_relative_to(second) or second.is_relative_to(first):
         raise RequestError(
-            f"{what}: {path} and --out {out} are the same folder, or one is inside the other",
+            f"{what}: {path} and the folder of the results (--out {out}) are the same, or one is inside the other",
             hint=f"choose another folder for {what}",
         )
 

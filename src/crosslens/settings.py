@@ -174,7 +174,7 @@ def read_settings(path: str | Path, model: type[Settings], *, overrides: Mapping
             parsed = _plain(YAML(typ="safe", pure=True).load(value) if isinstance(value, str) else value)
         except (YAMLError, RecursionError) as error:
             reason = str(getattr(error, "problem", None) or error).splitlines()[0]
-            raise RequestError(f"--set {setting}={value}: invalid YAML: {reason}") from None
+            raise RequestError(f"override (--set) {setting}={value}: invalid YAML: {reason}") from None
         _override(values, setting, parsed)
     try:
         return model.model_validate(values)
@@ -244,7 +244,7 @@ def _override(document: dict, setting: str, value: Any) -> None:
     for name in parents:
         document = document.setdefault(name, {})
         if not isinstance(document, dict):
-            raise RequestError(f"--set {setting}: {name} has no settings of its own")
+            raise RequestError(f"override (--set) {setting}: {name} has no settings of its own")
     document[last] = value
 
 
@@ -270,7 +270,7 @@ def _plain(value: Any) -> Any:
 def _explain(path: str | Path, document: CommentedMap, problem: Problem, overrides: Mapping[str, Any]) -> str:
     """Say what is wrong and where it was written: the line of the file, or the option that overrode it."""
     if any(problem.setting == name or problem.setting.startswith(f"{name}.") for name in overrides):
-        return f"--set {problem}"
+        return f"override (--set) {problem}"
     return f"{path}:{_line_of(document, problem.location)}: {problem}" if problem.location else f"{path}: {problem}"
 
 

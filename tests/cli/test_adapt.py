@@ -35,6 +35,7 @@ def test_adapt_says_its_numbers_by_their_names(run, folder, monkeypatch):
     [
         (("--text", "wo=missing.txt"), 2, "missing.txt"),
         (("--text", "wo=fr.txt", "--text", "wo=fr.txt"), 2, "two texts have the language 'wo'"),
+        (("--text", "no=fr.txt", "--text", "nb=fr.txt"), 2, "two texts have the language 'no' or 'nb'"),
         (("--text", "wo=fr.txt", "--set", "epoch=2"), 2, "an adaptation has no setting 'epoch'"),
         (("--text", "wo=fr.txt", "--set", "freeze=0-99"), 2, "99"),
         (("--text", "wo=odd.txt"), 2, "no letter of any known script"),

@@ -53,7 +53,7 @@ WRONG = {
     ),
     "predictions in the folder of the results": (
         [*FINETUNE, "--predictions", "out"],
-        "--predictions: out and --out out are the same folder",
+        "predictions (--predictions): out and the folder of the results (--out out) are the same",
     ),
     "predictions inside the folder of the results": (
         [*FINETUNE, "--predictions", "out/x"],
@@ -65,18 +65,21 @@ WRONG = {
     ),
     "vectors in the folder of the results": (
         ["compare", "@", "--corpus", "lab/all", "--pairs", "src-adj", "--export", "./out"],
-        "--export: ./out and --out out are the same folder",
+        "--export: ./out and the folder of the results (--out out) are the same",
     ),
     "predictions of a model in the folder of its results": (
         ["evaluate", "@", "--test", "ud/fr_pud", "--predictions", "out/x"],
-        "--predictions: out/x and --out out",
+        "--predictions: out/x and the folder of the results (--out out)",
     ),
     "no training data": (["finetune", "pos", "@", "--train", "", "--test", "ud/fr_pud"], "training data is empty"),
     "a seed that records cannot hold": ([*FINETUNE, "--seed", str(2**63)], "is not in the range 0"),
     "layers of many digits": ([*FINETUNE, "--random-init", f"1-{'9' * 5000}"], "invalid layers '1-999"),
     "layers in other digits": ([*FINETUNE, "--random-init", "١"], "invalid layers '١'"),
     "no layers": ([*FINETUNE, "--freeze", ""], "invalid layers ''"),
-    "invalid YAML of a setting": (["plan", "smoke", "--set", "seeds=[1,2"], "--set seeds=[1,2: invalid YAML"),
+    "invalid YAML of a setting": (
+        ["plan", "smoke", "--set", "seeds=[1,2"],
+        "(--set) seeds=[1,2: invalid YAML",
+    ),
     "more seeds than anyone has": (["plan", "smoke", "--set", "seeds=200000"], "`seeds: [200000]` is the one seed"),
     "seeds that are none": (["plan", "smoke", "--set", "seeds=true"], "seeds"),
     "a search over nothing": (["plan", "smoke", "--set", "grid={batch: []}"], "grid.batch"),
@@ -104,7 +107,10 @@ WRONG = {
     "an abbreviated setting as an option": ([*FINETUNE, "--lr", "1"], "it is a setting: --set learning_rate=VALUE"),
     "an option that resembles nothing": (["run", "smoke", "--zzz", "1"], "No such option '--zzz'."),
     "a setting of a study as an option": (["run", "smoke", "--seeds", "1"], "it is a setting: --set seeds=VALUE"),
-    "an invalid setting of a study": (["plan", "smoke", "--set", "grid={epoch: [1]}"], "--set grid.epoch: unknown"),
+    "an invalid setting of a study": (
+        ["plan", "smoke", "--set", "grid={epoch: [1]}"],
+        "(--set) grid.epoch: unknown",
+    ),
     "a settings file that is not there": (["pretrain", "x.yaml"], "no settings file x.yaml"),
 }
 

@@ -171,12 +171,16 @@ def test_entities_end_to_end(run, tiny_bert, treebanks, tmp_path):
     assert (status, "ner is written as .iob2" in said) == (2, True)
 
 
-def test_the_encoder_of_a_laboratory_is_recorded_under_the_name_it_was_given(run, tiny_bert, tmp_path):
+@pytest.mark.parametrize("by_name", [True, False])
+def test_the_encoder_of_a_laboratory_is_recorded_under_the_name_it_was_given(
+    run, tiny_bert, tmp_path, monkeypatch, by_name
+):
     cached = tmp_path / "cache" / "0a1b2c" / "lab-good"
     shutil.copytree(tiny_bert, cached)
     (cached.parent / "lab").mkdir()
     (cached.parent / "lab" / "pretrain.yaml").touch()
-    assert finetune(run, cached)[0] == 0
+    monkeypatch.setattr("crosslens.mlm.lab_encoder.pretrained_laboratory", lambda *args, **more: cached)
+    assert finetune(run, "lab:good" if by_name else cached)[0] == 0
     assert {row["encoder"] for row in rows_of(tmp_path / "out" / "results.csv")} == {"lab:good"}
     assert json.loads((tmp_path / "out" / "run.json").read_text())["encoder"] == "lab:good"
     assert str(cached) not in (tmp_path / "out" / "results.csv").read_text()

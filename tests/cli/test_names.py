@@ -7,6 +7,7 @@ from click.testing import CliRunner
 import crosslens as xl
 from crosslens.cli import cli
 from crosslens.cli._names import ENCODER
+from crosslens.errors import CrosslensError
 from crosslens.lab.laboratory import Laboratory, LaboratorySettings
 from crosslens.lab.language import Language
 from crosslens.mlm import lab_encoder
@@ -15,7 +16,7 @@ TINY = LaboratorySettings(languages={"src": Language(), "vso": Language(order="V
 
 
 def test_commands_take_the_encoder_of_a_laboratory_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr("crosslens.lab.presets.find_laboratory", lambda preset: Laboratory(TINY, preset=preset))
+    monkeypatch.setattr("crosslens.mlm.lab_encoder.find_laboratory", lambda preset: Laboratory(TINY, preset=preset))
     monkeypatch.setattr(lab_encoder, "cache_folder", lambda: tmp_path / "cache" / "data")
     shown = CliRunner().invoke(cli, ["encoders", "show", "lab:tiny", "--device", "cpu"])
     assert shown.exit_code == 0, shown.output
@@ -43,10 +44,56 @@ def test_completion_knows_laboratories_and_folders():
     ],
 )
 def test_an_incomplete_request_is_refused_before_an_encoder_is_pretrained(words, monkeypatch):
-    def pretrained(*given, **named):
-        raise AssertionError("pretrained")
-
     monkeypatch.setattr(lab_encoder, "pretrained_laboratory", pretrained)
     refused = CliRunner().invoke(cli, words)
     assert refused.exit_code == 2, refused.output
     assert "Missing option" in refused.stderr or "unexpected extra" in refused.stderr
+
+
+LAB = ["--train", "lab/src", "--test", "lab/adj"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["finetune", "pos", "lab:good", "--train", "nonexistent", "--test", "lab/adj"], "nonexistent"),
+        (["finetune", "pos", "lab:good", "--train", "lab/src", "--test", "nonexistent"], "nonexistent"),
+        (["finetune", "pos", "lab:good", *LAB, "--random-init", "1-"], "invalid layers '1-'"),
+        (["finetune", "pos", "lab:good", *LAB, "--random-init", "7"], "layer 7 does not exist"),
+        (["finetune", "pos", "lab:good", *LAB, "--device", "cudaa"], "no device 'cudaa'"),
+        (["finetune", "pos", "lab:god", *LAB], "unknown preset 'god'"),
+        (["adapt", "lab:good", "--text", "raw/nonexistent"], "nonexistent"),
+        (["adapt", "lab:good", "--text", "lab/src", "--set", "epochs=0"], "epochs"),
+        (["probe", "upos", "lab:good", "--train", "lab/src", "--test", "nonexistent"], "nonexistent"),
+        (["compare", "lab:good", "--corpus", "nonexistent", "--pairs", "src-adj"], "nonexistent"),
+        (["compare", "E", "--against", "lab:good", "--corpus", "lab/all", "--pairs", "src-wo"], "wo"),
+        (["align", "words", "lab:good", "--pair", "src-adj", "--train", "lab/src-wo"], "wo"),
+        (
+            ["align", "sentences", "lab:good", "--pair", "src-adj", "--train", "lab/all", "--test", "nonexistent"],
+            "nonexistent",
+        ),
+        (
+            ["align", "transfer", "pos", "lab:good", "--pair", "src-adj", "--train", "lab/src", "--test", "lab/wo"],
+            "no language 'wo'",
+        ),
+        (["overlap", "lab:good", "--train", "nonexistent", "--test", "lab/adj"], "nonexistent"),
+        (["overlap", "lab:good", "--train", "lab/src", "--test", "nonexistent"], "nonexistent"),
+    ],
+)
+def test_a_wrong_request_is_refused_before_an_encoder_is_pretrained(words, reason, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(lab_encoder, "pretrained_laboratory", pretrained)
+    refused = CliRunner().invoke(cli, [*words, "--out", "out"])
+    assert isinstance(refused.exception, CrosslensError), refused.exception
+    assert reason in str(refused.exception)
+
+
+def test_advice_with_a_rule_that_is_not_there_pretrains_no_encoder(folder, monkeypatch):
+    monkeypatch.setattr(lab_encoder, "pretrained_laboratory", pretrained)
+    words = ["advise", "fr", "--text", "fr.txt", "--encoder", "lab:good", "--sources", "src=fr.conllu"]
+    refused = CliRunner().invoke(cli, [*words, "--schemes", "none", "--rule", "no.csv"])
+    assert "no.csv" in str(refused.exception)
+
+
+def pretrained(*given, **named):
+    raise AssertionError("pretrained")

@@ -141,7 +141,7 @@ def test_a_store_without_studies_is_said_to_have_none(run, tmp_path):
         (("run", "study.yaml", "--out", "runs", "--executor", "proceses"), "did you mean 'processes'?"),
         (
             ("run", "study.yaml", "--out", "runs", "--set", "seed=3"),
-            "--set seed: unknown setting; did you mean 'seeds'",
+            "override (--set) seed: unknown setting; did you mean 'seeds'",
         ),
         (("run", "study.yaml", "--out", "runs", "--set", "data=labb"), "no set of corpora 'labb'"),
         (("run", "study.yaml", "--out", "runs", "--only", "abc"), "toy has no run abc"),

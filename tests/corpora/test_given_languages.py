@@ -50,7 +50,7 @@ def test_the_language_before_a_path_counts_more_than_its_name(treebanks):
     ("code", "tag"), [("eng", "en"), ("myv-Cyrl", "myv"), ("ko-Hang", "ko"), ("zh-Hans-SG", "zh-SG")]
 )
 def test_another_code_of_a_language_is_reported(treebanks, code, tag):
-    """Trained on ``eng=FILE``, English test corpora would count as zero-shot transfer."""
+    """Tables and correlations keep records of ``eng`` and ``en`` apart."""
     (path,) = treebanks.glob("ud/*/en_pud-ud-test.conllu")
     with pytest.warns(CrosslensWarning, match=f"{code}=FILE counts as another language than {tag}.* write {tag}=FILE"):
         assert load_corpus(f"{code}={path}").language == code

@@ -157,7 +157,7 @@ def test_wrong_requests(masked_bert, tiny_bert, tmp_path, encoder):
     assert refused.value.hint == "lower held_out"
     with pytest.raises(RequestError, match="too few for one sequence") as refused:
         adapt(masked_bert, {"fr": text(times=1)[:2]}, out, settings=Adaptation(length=60))
-    assert "smaller length with --set length=NUMBER" in refused.value.hint
+    assert "make the setting length smaller (--set length=NUMBER)" in refused.value.hint
     unknown = Corpus((Text(("ߊߟߎ ߞߊ",)),) * 60, "nqo", "nqo")
     with pytest.raises(RequestError, match="nqo has nothing to predict"):
         adapt(masked_bert, {"fr": text(), "nqo": unknown}, out, settings=SMALL)

@@ -72,6 +72,19 @@ def test_published_correlations_of_another_source_stand_below_nothing():
     assert len(table.groups["cka"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("train", "published"),
+    [
+        ("ud/en_ewt:train", True),
+        ("ud/en_ewt:train+ud/en_gum:train", False),  # joined, in English alone
+        ("ud/en_partut:train", False),  # which the paper trains on by its own name
+    ],
+)
+def test_published_correlations_are_of_models_of_the_corpus_that_the_paper_trains_on(train, published):
+    (table,) = correlation(POS.with_columns(train=train) + ALIKE, beside=find_paper("muller2021"))
+    assert len(table.groups["cka"]) == (3 if published else 1)
+
+
 def test_partial_correlations_stand_in_the_column_of_their_models():
     """A second encoder has too few languages for them."""
     more = {"ru": (70.0, 0.4), "hi": (60.0, 0.45), "tr": (50.0, 0.2)}

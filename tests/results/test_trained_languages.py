@@ -8,9 +8,9 @@ import pytest
 from crosslens.data.corpus import trained_languages
 from crosslens.report.supervision import supervision
 from crosslens.report.tables import by_target, domains, layer_deltas
-from crosslens.results.pivot import parts_of, score_cells
+from crosslens.results.pivot import mean_name, parts_of, score_cells
 from crosslens.results.record import Record, Results
-from crosslens.similarity.transfer_gap import correlations
+from crosslens.similarity.transfer_gap import _gaps, correlations
 from crosslens.studies.paired import _cross_language
 
 SCORES = {"en": 90.0, "wo": 80.0, "fr": 70.0, "de": 60.0, "ru": 50.0, "fi": 40.0}
@@ -89,3 +89,39 @@ def test_a_test_of_two_results_has_no_language_of_either_in_its_mean(results):
     ]
     (group,) = _cross_language(pairs)
     assert {first.record.target for first, _ in group} == {"de", "ru", "fi"}
+
+
+def in_scripts(**columns):
+    """Scores of models trained on Uyghur: on Uyghur, on the same transliterated, and on other languages."""
+    scores = {"ug": 80.0, "ug-Latn": 60.0, "fr": 50.0, "de": 40.0, "ru": 30.0}
+    return [score(target, value, source="ug", train="ud/ug_x:train", **columns) for target, value in scores.items()]
+
+
+def test_another_script_of_the_language_trained_on_is_not_zero_shot():
+    table = score_cells(Results.of(in_scripts()))
+    same, cross, _ = parts_of(table, "ug")
+    assert [row[0] for row in same] == ["ug", "ug-Latn"]
+    assert [row[0] for row in cross] == ["fr", "de", "ru"]
+    assert mean_name(["ug", "ug-Latn"], "test", source="ug") == "mean of 2 source-language corpora:test"
+    gap = _gaps(Results.of(in_scripts()), task="pos", source="ug", outcome="gap")
+    assert {target: cell.mean for target, cell in gap.points.items()} == {"fr": 20, "de": 30, "ru": 40}
+    pairs = [(SimpleNamespace(record=record), SimpleNamespace(record=record)) for record in in_scripts()]
+    (group,) = _cross_language(pairs)
+    assert {first.record.target for first, _ in group} == {"fr", "de", "ru"}
+
+
+@pytest.mark.parametrize(("source", "same"), [("fa", "pes"), ("no", "nb"), ("zh", "zh-Hant"), ("en+wo", "en-GB")])
+def test_a_language_has_several_codes(source, same):
+    rows = [score(target, 50.0, source=source) for target in (same, "fr")]
+    parts = parts_of(score_cells(Results.of(rows)), source)
+    assert [[row[0] for row in part] for part in parts] == [[same], ["fr"], []]
+
+
+def test_models_of_two_scripts_are_compared_in_the_script_that_each_was_trained_on():
+    """A column of in-language scores has one model a row, though the other model reads the same row."""
+    latin = [score("ug-Latn", 70.0, source="ug-Latn", train="ud/ug_x:train@uyghur-latin")]
+    table = supervision(Results.of([*in_scripts(), *latin]))[0]
+    rows = {row.label: [cell.value for cell in row.cells] for group in table.groups.values() for row in group}
+    columns = dict(zip(table.head, zip(rows["ug"], rows["ug-Latn"], rows["mean"], strict=True), strict=True))
+    assert columns["in-language"] == (80.0, 70.0, 75.0)
+    assert columns["zero-shot from ug"] == (80.0, 60.0, 40.0)

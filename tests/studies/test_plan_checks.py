@@ -89,3 +89,32 @@ def test_corpora_without_a_language_are_named_before_they_are_left_out_of_tables
         "test.conllu: language unknown, so its scores are in no mean: name it, as in fr=test.conllu",
     ]
     assert notes("fr=mine.conllu", "en=test.conllu") == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "conditions", "notes"),
+    [
+        ({}, [], ["adaptation has no effect: no condition starts from an adapted encoder (start: adapted)"]),
+        ({}, [{"start": "adapted"}], []),
+        ({}, [{"swap": "1", "swap_from": "adapted"}], []),
+        (
+            {"adaptation": {}, "scratch": {"steps": 3}, "starts": "one", "pretrained": "one"},
+            [{"layers": "1"}],
+            [
+                "scratch has no effect: no condition pretrains an encoder from scratch (start: scratch)",
+                "starts has no effect: no condition starts from an adapted encoder or one pretrained from scratch"
+                " (start: adapted or scratch)",
+                "pretrained has no effect: the study pretrains no encoders (encoder: pretrain:SETTINGS)",
+            ],
+        ),
+        (
+            {"adaptation": {}, "factors": {"short": {"steps": 3}}},
+            [],
+            ["factors: short has no effect: no condition has this factor"],
+        ),
+    ],
+)
+def test_settings_that_no_condition_uses_are_noted(folder, tiny_bert, settings, conditions, notes):
+    study, store = two_sources(folder, tiny_bert, *conditions)
+    planned = plan(study.model_copy(update=settings), store)
+    assert [note for note in planned.notes if "has no effect" in note] == notes

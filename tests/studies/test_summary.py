@@ -1,4 +1,6 @@
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 
 import numpy as np
 import pandas as pd
@@ -202,3 +204,10 @@ def test_sources_that_share_their_training_data_have_a_mean_over_all_their_corpo
     expected = together[together["corpus"] == "mean of 3 languages:test"]
     pd.testing.assert_frame_equal(means[numbers].reset_index(drop=True), expected[numbers].reset_index(drop=True))
     assert list(apart[apart["corpus"] == "mean of 2 languages:test"]["source"]) == ["to-de"] * 2
+
+
+def test_another_script_of_the_source_language_is_in_no_mean_over_other_languages():
+    scores = [made("en", target, seed) for seed, target in enumerate(("en", "en-Cyrl", "de", "fr"))]
+    rows = summary_of([reduce(or_, scores)], study="s")
+    means = {name for name in rows["corpus"] if name.startswith("mean")}
+    assert means == {"mean of 2 source-language corpora:test", "mean of 2 languages:test"}

@@ -1,5 +1,7 @@
 """Fitting the rule to records."""
 
+from dataclasses import replace
+
 import pytest
 
 from crosslens.errors import RequestError
@@ -30,6 +32,7 @@ def test_a_rule_is_fitted_to_records_of_texts_as_they_are_written(encoder, treeb
     rows += [score(names[1], "fr", 53.0, seed=2), score(names[1], "fr", 40.0, start="adapted")]
     rows += [score(names[0], "en", 99.0), score(names[0], "fr", 1.0, layers="1-2")]
     rows += [score("ud/en_pud:test", "en-Latn", 98.0)]  # the source itself, with its script
+    rows += [replace(score(names[0], "nb", 97.0), source="no")]  # one language by two codes
     rule = fit_rule(Results.of(rows), encoder, data=str(treebanks), name="toy", training="one pass")
     vocabulary = str(len(encoder.tokenizer))  # `advise` says where a user's encoder has a smaller one
     assert rule.provenance == Provenance("toy", encoder.body_digest, "pos", "one pass", vocabulary=vocabulary)

@@ -198,7 +198,9 @@ def test_a_rule_without_a_language_has_nothing_of_it():
     assert rule.without((), "c2:train@uroman[:5]").treebanks == ("c0", "c1", "c3", "c4", "c5")
 
 
-@pytest.mark.parametrize(("asked", "measured"), [("pes", "fa"), ("cmn", "zh"), ("ku", "kmr"), ("ar", "arb")])
+@pytest.mark.parametrize(
+    ("asked", "measured"), [("pes", "fa"), ("cmn", "zh"), ("ku", "kmr"), ("ar", "arb"), ("nb", "no")]
+)
 def test_a_rule_without_a_language_has_none_of_its_macrolanguage(asked, measured):
     rows = [replace(row, language=measured) if row.language == "l2" else row for row in made_up(6).measured]
     assert Rule(tuple(rows)).without({asked}).languages == ("l0", "l1", "l3", "l4", "l5")

@@ -23,6 +23,29 @@ def load_tests(test: str, *, data: str | None, format: "Format | None" = None) -
     return load_corpora(split_names(test), data=data, format=format)
 
 
+def find_folder(name: str, *, device: str | None = None) -> str:
+    """Replace ``lab:good`` by the folder of that encoder, which is pretrained unless it is in the cache.
+
+    Commands call this when all else that they were asked for has been checked.
+    """
+    if not name.startswith("lab:"):
+        return name
+    from crosslens.cli._display import progress
+    from crosslens.encoders.encoder import find_device
+    from crosslens.mlm.lab_encoder import encoder_folder
+
+    find_device(device)
+    with progress() as bar:
+        return encoder_folder(name, progress=bar)
+
+
+def load_named_encoder(name: str, *, device: str | None, **reading: Any) -> "Encoder":
+    """Load an encoder by hub name or folder, or that of a laboratory by `find_folder`."""
+    from crosslens.encoders.load import load_encoder
+
+    return load_encoder(find_folder(name, device=device), device=device, **reading)
+
+
 def load_subject(
     name: str, reading: Mapping[str, Any], *, device: str | None, random_init: str | None = None, seed: int = 1
 ) -> "tuple[Encoder, TaskModel | None]":
@@ -32,7 +55,6 @@ def load_subject(
     """
     from crosslens.cli._interventions import read_with
     from crosslens.encoders import reinit
-    from crosslens.encoders.load import load_encoder
     from crosslens.training.checkpoint import is_model, load_model
 
     precision, quantize = reading.get("precision") or "float32", reading.get("quantize")
@@ -40,7 +62,7 @@ def load_subject(
     if model is not None:
         encoder = read_with(model.encoder, {"quantize": quantize})  # rounded before layers are re-initialised
     else:
-        encoder = load_encoder(name, precision=precision, quantize=quantize, device=device)
+        encoder = load_named_encoder(name, precision=precision, quantize=quantize, device=device)
     if random_init:
         encoder = reinit.random_init(encoder, random_init, seed=seed)
     return read_with(encoder, reading), model

@@ -47,7 +47,7 @@ class Names(click.ParamType):
 
 
 class EncoderName(click.ParamType):
-    """Hub name or folder of an encoder, or ``lab:good`` for that of a laboratory (`EncoderCommand`)."""
+    """Hub name or folder of an encoder, or ``lab:good`` for that of a laboratory."""
 
     name = "text"
 
@@ -61,32 +61,6 @@ class EncoderName(click.ParamType):
 
 
 ENCODER = EncoderName()
-
-
-def encoder_folder(name: str) -> str:
-    """Replace ``lab:good`` by the folder of the laboratory's encoder, which is pretrained unless it is in the cache."""
-    kind, _, preset = name.partition(":")
-    if kind != "lab":
-        return name
-    from crosslens.cli._display import progress
-    from crosslens.lab.presets import find_laboratory
-    from crosslens.mlm.lab_encoder import pretrained_laboratory
-
-    laboratory = find_laboratory(preset)
-    with progress() as bar:
-        return str(pretrained_laboratory(laboratory, progress=bar))
-
-
-class EncoderCommand(click.Command):
-    """Command with encoders, whose names become folders once all arguments and options are valid."""
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Replace the names of encoders, and run the command."""
-        for parameter in self.params:
-            name = ctx.params.get(parameter.name or "")
-            if parameter.type is ENCODER and name is not None:
-                ctx.params[parameter.name] = encoder_folder(name)
-        return super().invoke(ctx)
 
 
 TASK = Names("crosslens.tasks:TASKS")

@@ -2,7 +2,7 @@
 
 import click
 
-from crosslens.cli._names import ENCODER, EncoderCommand
+from crosslens.cli._names import ENCODER
 from crosslens.cli._options import (
     data_option,
     device_option,
@@ -15,7 +15,7 @@ from crosslens.errors import RequestError
 from crosslens.formatting import with_commas
 
 
-@click.command("adapt", cls=EncoderCommand)
+@click.command("adapt")
 @click.argument("encoder", type=ENCODER)
 @click.option(
     "--text",
@@ -47,6 +47,8 @@ def command(
     """
     from crosslens.cli._display import progress, say
     from crosslens.corpora.catalogue import load_text
+    from crosslens.corpora.collection import is_same_language
+    from crosslens.data.language_families import parse_language
     from crosslens.mlm.adapt import adapt
     from crosslens.mlm.adapt_settings import Adaptation
     from crosslens.settings import replace_settings
@@ -56,10 +58,13 @@ def command(
     for name in texts:
         corpus = load_text(name, data=data)
         tag = corpus.language or "und"
-        if tag in corpora:
-            raise RequestError(
-                f"two texts have the language {tag!r}", hint="join the files of one language; name others wo=FILE"
-            )
+        script = parse_language(tag).script
+        for other in corpora:
+            if is_same_language(other, tag) and parse_language(other).script == script:
+                raise RequestError(
+                    f"two texts have the language {' or '.join(dict.fromkeys((repr(other), repr(tag))))}",
+                    hint="join the files of one language; name others wo=FILE",
+                )
         corpora[tag] = corpus
     with progress() as bar:
         facts = adapt(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crosslens.cli._names import ENCODER, EncoderCommand
+from crosslens.cli._names import ENCODER
 from crosslens.cli._options import data_option, device_option, json_option, split_names
 from crosslens.errors import RequestError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crosslens.unseen.rule import Rule
 
 
-@click.command("advise", cls=EncoderCommand)
+@click.command("advise")
 @click.argument("language")
 @click.option(
     "--text", required=True, metavar="TEXT", help="Raw text or a treebank of the language: FILE, raw/wol, ud/wo_wtb."
@@ -62,8 +62,8 @@ def command(
     from dataclasses import fields, replace
 
     from crosslens.cli._display import print_object
+    from crosslens.cli._evaluation import load_named_encoder
     from crosslens.corpora.catalogue import load_corpus, load_text, names_text
-    from crosslens.encoders.load import load_encoder
     from crosslens.unseen.advice import advise
     from crosslens.unseen.rule import read_rule
 
@@ -73,13 +73,14 @@ def command(
     candidates = _sources(language, split_names(sources), data)
     scheme_names = _schemes(schemes)
     translations = _translations(language, parallel, data) if parallel else None
+    known = read_rule(rule)
     advice = advise(
-        load_encoder(encoder, device=device),
+        load_named_encoder(encoder, device=device),
         replace(corpus, language=language),
         candidates,
         parallel=translations,
         schemes=scheme_names,
-        rule=read_rule(rule),
+        rule=known,
     )
     if as_json:
         described = {each.name: getattr(advice, each.name) for each in fields(advice) if each.name != "rule"}

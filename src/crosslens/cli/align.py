@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from crosslens.cli._links import links as links_command
-from crosslens.cli._names import CORPORA, ENCODER, TASK, EncoderCommand
+from crosslens.cli._names import CORPORA, ENCODER, TASK
 from crosslens.cli._options import (
     choice_option,
     corpus_option,
@@ -71,7 +71,7 @@ def command() -> None:
 command.add_command(links_command)
 
 
-@command.command("words", cls=EncoderCommand)
+@command.command("words")
 @click.argument("encoder", type=ENCODER)
 @against_option
 @pair_option
@@ -140,12 +140,12 @@ def words(
     corpora = {language: cut_words(load_text(name, language=language, data=data)) for language, name in texts.items()}
 
     from crosslens.cli._display import progress, say
-    from crosslens.encoders.load import load_encoder
+    from crosslens.cli._evaluation import load_named_encoder
 
-    source = encoder if is_static(encoder) else load_encoder(encoder, device=device)
+    source = encoder if is_static(encoder) else load_named_encoder(encoder, device=device)
     target: Any = against if against and is_static(against) else source
     if against not in (None, encoder) and not is_static(against):
-        target = load_encoder(against, device=device)
+        target = load_named_encoder(against, device=device)
     seeds = range(seed, seed + baseline_seeds)
     untrained = ()
     if not isinstance(source, str) and not isinstance(target, str):
@@ -190,7 +190,7 @@ def words(
     )
 
 
-@command.command("sentences", cls=EncoderCommand)
+@command.command("sentences")
 @click.argument("encoder", type=ENCODER)
 @against_option
 @pair_option
@@ -245,10 +245,10 @@ def sentences(
     parallel = [load_parallel(name, languages=languages, data=data) for name in (train, test)]
 
     from crosslens.cli._display import progress
-    from crosslens.encoders.load import load_encoder
+    from crosslens.cli._evaluation import load_named_encoder
 
-    source = load_encoder(encoder, device=device)
-    target = load_encoder(against, device=device) if against not in (None, encoder) else source
+    source = load_named_encoder(encoder, device=device)
+    target = load_named_encoder(against, device=device) if against not in (None, encoder) else source
     with progress() as bar:
         results = sentence_retrieval(
             source,
@@ -278,7 +278,7 @@ def sentences(
     )
 
 
-@command.command("transfer", cls=EncoderCommand)
+@command.command("transfer")
 @click.argument("task", type=TASK)
 @click.argument("encoder", type=ENCODER)
 @against_option
@@ -339,7 +339,7 @@ def transfer(
     crosslens align transfer pos E --against F --pair en-fr --parallel 'ud/pud[:500]' --train ud/en_ewt \\
         --test 'ud/en_pud,ud/fr_pud:test[500:]' --out transfer
     """
-    from crosslens.cli._evaluation import load_tests
+    from crosslens.cli._evaluation import load_named_encoder, load_tests
 
     if against and not parallel:
         raise RequestError(
@@ -355,7 +355,6 @@ def transfer(
     from crosslens.cli._display import progress
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.corpora.parallel import load_parallel
-    from crosslens.encoders.load import load_encoder
     from crosslens.results.cells import languages_of
     from crosslens.tasks import find_task
     from crosslens.training.recipe import DEFAULT_RECIPE, find_recipe
@@ -370,8 +369,8 @@ def transfer(
     for corpus in (labelled, *tests):
         chosen_task.check(corpus)
     sides = load_parallel(parallel, languages=languages, data=data) if against and parallel else None
-    source = load_encoder(encoder, device=device)
-    target = source if against == encoder else load_encoder(against, device=device) if against else None
+    source = load_named_encoder(encoder, device=device)
+    target = source if against == encoder else load_named_encoder(against, device=device) if against else None
     with progress() as bar:
         results = transfer_by_layer(
             source,

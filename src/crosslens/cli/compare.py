@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosslens.cli._interventions import reading_options
-from crosslens.cli._names import ENCODER, MEASURES, EncoderCommand
+from crosslens.cli._names import ENCODER, MEASURES
 from crosslens.cli._options import (
     choice_option,
     last_layer_option,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crosslens.encoders.options import LastLayer, Pooling
 
 
-@click.command("compare", cls=EncoderCommand)
+@click.command("compare")
 @click.argument("encoder", type=ENCODER)
 @click.option(
     "--corpus",

@@ -5,7 +5,7 @@ from typing import Literal
 
 import click
 
-from crosslens.cli._names import ENCODER, EncoderCommand
+from crosslens.cli._names import ENCODER
 from crosslens.cli._options import device_option, out_option
 from crosslens.errors import RequestError, suggest
 
@@ -63,15 +63,15 @@ def get(name: str, trim_to: tuple[str, ...], characters: Literal["all", "seen"],
     say(f"{out}: multilingual-e5-small, {sizes['pieces']:,} subwords, {sizes['weights']:,} weights")
 
 
-@command.command("show", cls=EncoderCommand)
+@command.command("show")
 @click.argument("encoder", type=ENCODER)
 @click.option("--addresses", is_flag=True, help="List the addresses for --intervene: layers, heads, neurons.")
 @device_option
 def show(encoder: str, addresses: bool, device: str | None) -> None:
     """Show the layers, sizes and digest of ENCODER, a hub name or a folder."""
-    from crosslens.encoders.load import load_encoder
+    from crosslens.cli._evaluation import load_named_encoder
 
-    loaded = load_encoder(encoder, device=device)
+    loaded = load_named_encoder(encoder, device=device)
     if addresses:
         from crosslens.encoders.states.sites import addresses as list_addresses
 

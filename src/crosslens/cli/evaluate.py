@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosslens.cli._interventions import precision_option
-from crosslens.cli._names import encoder_folder
 from crosslens.cli._options import (
     SEED,
     data_option,
@@ -70,7 +69,7 @@ def command(
     refuse_inside(predictions, out, what="--predictions")
 
     from crosslens.cli._display import progress
-    from crosslens.cli._evaluation import load_tests, show_results
+    from crosslens.cli._evaluation import find_folder, load_tests, show_results
     from crosslens.encoders.interventions.swap import Add, Revert
     from crosslens.runs.recorded import write_recorded
     from crosslens.tasks.prediction_files import prediction_files
@@ -79,15 +78,16 @@ def command(
     from crosslens.training.intervene import intervene, parse_intervention
     from crosslens.training.model import in_precision
 
-    parsed = [_from_folders(parse_intervention(text)) for text in interventions]
+    conditions = [parse_intervention(text) for text in interventions]
     computing = in_precision(load_model(model, device=device), precision)
-    needed = any(isinstance(part, Revert | Add) for condition in parsed for part in condition.interventions)
-    pretrained = encoder_folder(computing.encoder.name) if needed else None  # lab:good is not a folder
-    loaded = intervene(computing, *parsed, seed=seed, pretrained=pretrained, data=data)
-    task = loaded.task
+    task = computing.task
     tests = load_tests(test, data=data, format=task.format)
     if predictions:
         prediction_files(task, tests)
+    parsed = [_from_folders(condition) for condition in conditions]
+    needed = any(isinstance(part, Revert | Add) for condition in parsed for part in condition.interventions)
+    pretrained = find_folder(computing.encoder.name) if needed else None  # lab:good is not a folder
+    loaded = intervene(computing, *parsed, seed=seed, pretrained=pretrained, data=data)
     with progress() as bar:
         results = evaluate(loaded, tests, predictions=predictions, progress=bar)
     write_folder(out, partial(write_recorded, results))
@@ -102,9 +102,10 @@ def command(
 
 def _from_folders(condition: "Condition") -> "Condition":
     """Replace ``lab:good``, which layers or changes come from, by the folder of the laboratory's encoder."""
+    from crosslens.cli._evaluation import find_folder
     from crosslens.encoders.interventions.swap import FromOther
 
     part = condition.find(FromOther)
     if part is None:
         return condition
-    return condition.of((part.model_copy(update={"other": encoder_folder(part.other)}),))
+    return condition.of((part.model_copy(update={"other": find_folder(part.other)}),))

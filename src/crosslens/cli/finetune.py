@@ -5,7 +5,7 @@ from typing import Any, Literal
 import click
 
 from crosslens.cli._interventions import intervention_options
-from crosslens.cli._names import ENCODER, TASK, EncoderCommand
+from crosslens.cli._names import ENCODER, TASK
 from crosslens.cli._options import (
     corpus_option,
     data_option,
@@ -25,7 +25,7 @@ from crosslens.cli._options import (
 from crosslens.encoders.interventions import INTERVENTIONS
 
 
-@click.command("finetune", cls=EncoderCommand)
+@click.command("finetune")
 @click.argument("task", type=TASK)
 @click.argument("encoder", type=ENCODER)
 @corpus_option("--train", "Training data: ud/en_ewt, wikiann/en, a file, or several joined by +.", required=True)

@@ -2,11 +2,11 @@
 
 import click
 
-from crosslens.cli._names import ENCODER, EncoderCommand
+from crosslens.cli._names import ENCODER
 from crosslens.cli._options import corpus_option, data_option, json_option, out_option, test_option
 
 
-@click.command("overlap", cls=EncoderCommand)
+@click.command("overlap")
 @click.argument("encoder", type=ENCODER)
 @corpus_option("--train", "Training data of the source language: ud/en_ewt.", required=True)
 @test_option
@@ -25,9 +25,9 @@ def command(encoder: str, train: str, test: str, out: str, data: str | None, as_
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.similarity.overlap import subword_overlap
 
-    tests = load_tests(test, data=data)
+    tests, training = load_tests(test, data=data), load_corpus(train, split="train", data=data)
     loaded, _ = load_subject(encoder, {}, device="cpu")
-    results = subword_overlap(loaded, train=load_corpus(train, split="train", data=data), tests=tests)
+    results = subword_overlap(loaded, train=training, tests=tests)
     write_results(results, out)
     if as_json:
         print_records(results)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from crosslens.cli._interventions import reading_options
-from crosslens.cli._names import ENCODER, PROBE, EncoderCommand
+from crosslens.cli._names import ENCODER, PROBE
 from crosslens.cli._options import (
     choice_option,
     corpus_option,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crosslens.encoders.options import LastLayer
 
 
-@click.command("probe", cls=EncoderCommand)
+@click.command("probe")
 @click.argument("probe", type=PROBE)
 @click.argument("encoder", type=ENCODER)
 @corpus_option(

@@ -7,14 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import langcodes
 from langcodes.tag_parser import LanguageTagError
 
 from crosslens.corpora import wili
-from crosslens.data.corpus import Corpus
+from crosslens.data.corpus import Corpus, trained_languages
 from crosslens.data.formats import conll, conllu, iob, rows, text, tsv
 from crosslens.data.language_families import bare_language
 from crosslens.plugins import Registry
@@ -78,14 +78,24 @@ def has_default_script(language: langcodes.Language) -> bool:
     return language.script in {bare.maximize().script, "Hang" if bare.language == "ko" else None} - {None}
 
 
+@cache
 def is_same_language(first: str, second: str) -> bool:
     """Whether two codes are of one language, whatever their scripts and regions.
 
-    >>> is_same_language("zh-Hant", "cmn"), is_same_language("nb", "nn")
-    (True, False)
+    >>> is_same_language("zh-Hant", "cmn"), is_same_language("nb", "no"), is_same_language("nb", "nn")
+    (True, True, False)
     """
     language, other = (bare_language(tag_or_none(code) or code) for code in (first, second))
-    return language == other
+    return language == other or {language, other} == {"nb", "no"}  # Norwegian without a variety is Bokmål in CLDR
+
+
+def is_trained_language(language: str, source: str | None) -> bool:
+    """Whether models trained on a source are trained on a language, in whatever script: transfer is not zero-shot then.
+
+    >>> is_trained_language("ug-Latn", "ug"), is_trained_language("wo", "en+wo"), is_trained_language("wo", "en")
+    (True, True, False)
+    """
+    return any(is_same_language(language, trained) for trained in trained_languages(source))
 
 
 def tag_or_none(code: str) -> str | None:

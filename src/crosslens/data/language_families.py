@@ -52,10 +52,12 @@ def bare_language(tag: str) -> str:
 def macrolanguage(tag: str) -> str:
     """The macrolanguage of ISO 639-3 that the language of a tag is part of, or else that language itself.
 
-    >>> macrolanguage("pes-Arab"), macrolanguage("fa"), macrolanguage("fr-CA"), macrolanguage("a language of mine")
-    ('fa', 'fa', 'fr', 'a language of mine')
+    >>> macrolanguage("pes-Arab"), macrolanguage("fa"), macrolanguage("nb"), macrolanguage("a language of mine")
+    ('fa', 'fa', 'no', 'a language of mine')
     """
     language = bare_language(tag)
+    if language in ("nb", "nn"):  # which CLDR does not list
+        return "no"
     return langcodes.standardize_tag(language, macro=True) if langcodes.tag_is_valid(language) else language
 
 

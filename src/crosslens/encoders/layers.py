@@ -155,8 +155,8 @@ def pair_layers(source: Layered, target: Layered, *, layers: LayerPairs = "same"
         raise RequestError(
             f"encoders must have the same number of layers, but {source.name} has {source.depth}, {target.name}"
             f" {target.depth}",
-            hint="--layers relative, or --against-layers relative of align transfer, pairs layers at the same relative"
-            " depth",
+            hint="relative layers (--layers relative, or --against-layers relative of align transfer) are paired at the"
+            " same relative depth",
         )
     shallow = min(depths)
     return [

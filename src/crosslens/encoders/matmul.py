@@ -111,7 +111,8 @@ def slowness(precision: Precision, device: torch.device) -> str | None:
     if precision == "float32" or device.type == "meta" or has_fast_bfloat16(device):
         return None
     lacks = "has neither AMX nor AVX-512 bfloat16 instructions" if device.type == "cpu" else "does not support it"
-    return f"{precision} is slower than float32 on this device, which {lacks}; --precision auto chooses the faster one"
+    faster = "the precision auto (--precision auto) is the faster one"
+    return f"{precision} is slower than float32 on this device, which {lacks}; {faster}"
 
 
 @contextmanager

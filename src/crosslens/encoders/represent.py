@@ -215,7 +215,7 @@ def _require_numbers(encoder: Encoder, corpus: Corpus, vectors: np.ndarray, item
         item = int(item_of[vector])
         raise EncoderError(
             f"{encoder.name}: layer {layer} of item {corpus[item].id or item + 1} of {corpus.name} is not a number",
-            hint="check whether training diverged, or use --precision float32",
+            hint="check whether training diverged, or compute in float32 (--precision float32)",
         )
 
 

@@ -31,6 +31,7 @@ from crosslens.errors import DataError, EncoderError, RequestError, require_inte
 from crosslens.files import new_folder, refuse_existing
 from crosslens.formatting import counted
 from crosslens.mlm.adapt_settings import Adaptation
+from crosslens.mlm.lab_encoder import encoder_folder
 from crosslens.mlm.objective import (
     Batch,
     Perplexities,
@@ -66,7 +67,7 @@ def adapt(
     number of threads.
 
     Args:
-        encoder: Hub name or folder.
+        encoder: hub name, folder, or ``lab:good`` for the encoder of a laboratory.
         texts: language -> a name or file of raw text, or lines of text, as in ``{"wo": ["Ñu ngi dem.", …]}``.
             Blocks of all languages are shuffled together.
         folder: new output folder.
@@ -101,6 +102,7 @@ def adapt(
     corpora = {language: _lines(text, language, data) for language, text in texts.items()}
     for corpus in corpora.values():
         _split(readable(corpus), settings)  # refuses text that is too short, before the encoder is loaded
+    encoder = encoder_folder(encoder, progress=progress)
     loaded = load_encoder(encoder, device="cpu")
     if loaded.tokenizers:
         raise EncoderError(

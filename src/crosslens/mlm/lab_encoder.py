@@ -53,6 +53,25 @@ def lab_encoder(
     return load_encoder(pretrained_laboratory(find_laboratory(preset), cache, progress=progress), device=device)
 
 
+def laboratory_of(encoder: str | Path) -> Laboratory | None:
+    """Find the laboratory that an encoder is named by, as in ``lab:good``; None for other names and for folders.
+
+    Raises:
+        RequestError: for an unknown preset.
+    """
+    kind, colon, preset = str(encoder).partition(":")
+    return find_laboratory(preset) if colon and kind == "lab" else None
+
+
+def encoder_folder(encoder: str | Path, cache: str | Path | None = None, *, progress: Listener = None) -> str:
+    """Replace ``lab:good`` by the folder of that encoder, which is pretrained unless it is in the cache.
+
+    Pretraining takes a minute, so callers first check everything else that was asked for.
+    """
+    laboratory = laboratory_of(encoder)
+    return str(encoder if laboratory is None else pretrained_laboratory(laboratory, cache, progress=progress))
+
+
 def pretrained_laboratory(
     laboratory: Laboratory, cache: str | Path | None = None, *, progress: Listener = None
 ) -> Path:

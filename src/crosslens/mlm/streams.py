@@ -187,7 +187,7 @@ def cut_stream(
     if not count:
         raise RequestError(
             f"{language} has {len(ids)} subwords, too few for one sequence of {inner_length}",
-            hint=f"give more text, or a smaller length with --set {setting}=NUMBER",
+            hint=f"give more text, or make the setting {setting} smaller (--set {setting}=NUMBER)",
         )
     cut = ids[: count * inner_length]
     _require_known(language, cut, tokenizer)

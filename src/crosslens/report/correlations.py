@@ -6,6 +6,7 @@ from contextlib import suppress
 from crosslens.errors import RequestError
 from crosslens.report.layers.by_layer import measures_of
 from crosslens.report.papers import Paper
+from crosslens.report.papers.paper import sources_of
 from crosslens.report.significance import Interval
 from crosslens.report.table import Cell, Notes, Row, Table, published_rows
 from crosslens.results.record import Results
@@ -46,7 +47,7 @@ def correlation(
             groups[measure] = (*groups.get(measure, ()), Row(state, printed))
             if beside is not None and measure == "cka":
                 theirs = [
-                    beside.correlation(row[name].task, row[name].source, state)
+                    beside.correlation(row[name].task, sources_of(row[name].train, row[name].source), state)
                     if name in row and not row[name].variant
                     else None
                     for name in head

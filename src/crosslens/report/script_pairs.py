@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from crosslens.corpora.catalogue import split_scheme, split_slice
-from crosslens.data.corpus import trained_languages
+from crosslens.corpora.collection import is_trained_language
 from crosslens.errors import RequestError
 from crosslens.report.blocks import Trained, trained_scores
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of
@@ -64,7 +64,8 @@ def script_pairs(results: Results) -> list[Pair]:
         if not scheme or original is None or of_train not in ("", scheme):
             continue
         source = score.source or train
-        setting = f"{'trained on' if original.target in trained_languages(score.source) else 'zero-shot from'} {source}"
+        trained = original.target is not None and is_trained_language(original.target, score.source)
+        setting = f"{'trained on' if trained else 'zero-shot from'} {source}"
         setting = "trained on the language" if of_train else setting
         label = [
             language_name(original.target or ""),

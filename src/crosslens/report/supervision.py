@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from crosslens.corpora.catalogue import split_joined
+from crosslens.corpora.collection import is_trained_language
 from crosslens.data.corpus import trained_languages
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
@@ -161,6 +162,7 @@ def _columns(results: Results) -> tuple[dict[_Column, Scores], dict[_Column, set
         original = f"translated from {translated_from}" if translated_from and len(originals) > 1 else ""
         words = ", ".join(filter(None, (original, variant, encoder if len(encoders) > 1 else "")))
         trained = trained_languages(source)
+        # In this script: another model may be trained on the same text transliterated.
         own = {row: cell for row, cell in scores.items() if row.language in trained}
         joined = len(trained) > 1  # its scores stay together
         if own and not joined and (translated_from or len(sources) > 1):  # else the row of the source says it
@@ -293,7 +295,7 @@ def _scored(
     """Our scores of each column, and behind them the published ones with the differences to them."""
     most = cells.most_seeds(cell for scores in columns.values() for cell in scores.values())
     for column, scores in columns.items():
-        others = [row for row in scores if row.language not in trained_languages(column.source)]
+        others = [row for row in scores if not is_trained_language(row.language, column.source)]
         ours = [cell_of(scores.get(row, cells.EMPTY), "score", notes, most=most) for row in rows]
         ours.append(_mean_over(column, [scores[row] for row in others], notes, most))
         yield _Line(column.panel, column.label, column.words or "ours", ours, "plain")
@@ -323,8 +325,11 @@ def _distances(
         for label, suffix, by_language in systems:
             values = [by_language.get(row.language) for row in rows]
             if any(value is not None for value in values):
-                trained = trained_languages(source)
-                others = [value for row, value in zip(rows, values, strict=True) if row.language not in trained]
+                others = [
+                    value
+                    for row, value in zip(rows, values, strict=True)
+                    if not is_trained_language(row.language, source)
+                ]
                 panel = f"{DISTANCE} from {source}"
                 shown = [Cell(value, "similarity") for value in values]
                 shown.append(replace(_mean(others, notes), kind="similarity"))

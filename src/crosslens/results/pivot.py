@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
-from crosslens.data.corpus import trained_languages
+from crosslens.corpora.collection import is_trained_language
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
@@ -75,11 +75,10 @@ def of_several_splits(scores: Results) -> bool:
 
 
 def parts_of(table: Cells, source: str | None) -> tuple[list[Key], list[Key], list[Key]]:
-    """Split rows into the source languages, other languages, and unknown languages, each in the order of the table."""
-    trained = trained_languages(source)
+    """Split rows, in order, into the source languages (in any script), other languages, and unknown languages."""
     known = [row for row in table.rows if row[0] is not None and source is not None]
-    same = [row for row in known if row[0] in trained]
-    cross = [row for row in known if row[0] not in trained]
+    same = [row for row in known if is_trained_language(row[0], source)]
+    cross = [row for row in known if not is_trained_language(row[0], source)]
     unknown = [row for row in table.rows if row not in known]
     return same, cross, unknown
 
@@ -113,7 +112,8 @@ def mean_name(targets: Sequence[str | None], split: str | None, *, source: str |
         source: language of the training data.
     """
     kind = "languages" if len(set(targets)) == len(targets) else "corpora"
-    kind = "source-language corpora" if set(targets) <= {*trained_languages(source)} else kind
+    same = all(target is not None and is_trained_language(target, source) for target in targets)
+    kind = "source-language corpora" if same else kind
     return f"mean of {len(targets)} {kind}" + (f":{split}" if split else "")
 
 

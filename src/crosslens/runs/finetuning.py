@@ -21,7 +21,9 @@ from crosslens.encoders.models.bilstm import Vectors, bilstm_digest
 from crosslens.errors import RequestError, require_known
 from crosslens.files import refuse_existing, refuse_inside, write_folder
 from crosslens.formatting import counted
+from crosslens.lab.export import pretraining_settings
 from crosslens.lab.presets import given_name
+from crosslens.mlm.lab_encoder import encoder_folder, laboratory_of
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results, concatenated
 from crosslens.runs.corpora import Corpora
@@ -125,7 +127,8 @@ def finetune_and_evaluate(
     The run has the same id here, in a study and with `crosslens.finetune`.
 
     Args:
-        encoder: hub name, folder, or ``bilstm`` for a BiLSTM baseline without pretraining.
+        encoder: hub name, folder, ``lab:good`` for the encoder of a laboratory, which is pretrained once, or ``bilstm``
+            for a BiLSTM baseline without pretraining.
         task: name of the task.
         train: name of the training data.
         tests: name of a test corpus, or several; ``ud/*_pud`` matches every PUD treebank.
@@ -161,23 +164,26 @@ def finetune_and_evaluate(
     for folder in (out, predictions):
         if folder is not None:
             refuse_existing(folder)
-    refuse_inside(predictions, out, what="--predictions")
+    refuse_inside(predictions, out, what="predictions (--predictions)")
     fresh = str(encoder) == BILSTM and not Path(encoder).exists()
+    laboratory = laboratory_of(encoder)
     precision = condition.get("precision") if isinstance(condition, Mapping) else None
     if isinstance(condition, Mapping) and precision is not None:
         if "precision" in (settings or {}):
             raise RequestError(
                 "the precision is given twice: by --precision and by --set precision", hint="leave out --set precision"
             )
-        family = check_encoder(encoder) if precision == "auto" and not fresh else None
+        family = check_encoder(encoder) if precision == "auto" and not (fresh or laboratory) else None
         condition = {**condition, "precision": find_precision(precision, find_device(device), family=family)}
     parsed = Condition.read(condition).require_before_training()
     if vectors is not None and not fresh:
         raise RequestError("--vectors applies only to ENCODER bilstm; pretrained encoders have their own embeddings")
     if fresh:
         parsed = Condition.of((Start(start="bilstm"), *parsed.interventions))
-    else:
+    elif laboratory is None:
         check_encoder(encoder)
+    else:
+        parsed.scaled(written_for=None, depth=pretraining_settings(laboratory)["shape"]["layers"])  # refuses others
     request = check_finetuning(
         task,
         train=train,
@@ -188,11 +194,14 @@ def finetune_and_evaluate(
         data=data,
         predictions=predictions,
     )
+    listener = listening(progress)
+    if laboratory is not None:  # pretrained last, which takes a minute
+        find_device(device)
+        encoder = encoder_folder(encoder, progress=listener)
     device = join_processes(device)
     table = read_vectors(vectors) if vectors is not None else None
     by_word = dict(zip(table.words, table.vectors[0], strict=True)) if table else None
     run = _run(request, str(encoder), parsed, seed, vectors=by_word, device=device)
-    listener = listening(progress)
     for warning in run.training.warnings(CorpusRef.of(request.corpora.corpus(name)) for name in request.tests):
         listener.say(warning)
     first = processes().rank == 0  # only the first process evaluates and writes

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from crosslens.data.corpus import trained_languages
+from crosslens.corpora.collection import is_trained_language
 from crosslens.encoders.condition import REFERENCE
 from crosslens.errors import RequestError, require_known
 from crosslens.results.cells import (
@@ -100,6 +100,7 @@ class Correlated:
         excluded: number of seeds of fine-tuned models that have either scores or similarities, and so count in neither.
         corpora: parallel corpora that the similarities were measured on, with their sizes where one has several.
         seeds: numbers of seeds of the scores, ascending, where languages differ in them; else empty.
+        train: training corpus of the scored models; None if the records name none.
     """
 
     task: str
@@ -118,6 +119,7 @@ class Correlated:
     excluded: int = 0
     corpora: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
+    train: str | None = None
 
     @property
     def called(self) -> str:
@@ -231,8 +233,9 @@ def correlations(
             variants = by_variant(scores.filter(metric=find_task(task).metric), within=())
             for variant, models in variants:
                 named = ", ".join(filter(None, (setting, variant)))
-                targets, trained = set(models.records["target"].to_pylist()), {*trained_languages(source)}
-                if len(variants) > 1 and (targets <= trained or (outcome == "gap" and targets.isdisjoint(trained))):
+                targets = set(models.records["target"].to_pylist()) - {None}
+                trained = {target for target in targets if is_trained_language(target, source)}
+                if len(variants) > 1 and (targets == trained or (outcome == "gap" and not trained)):
                     continue  # without scores in the source and another language there is no gap
                 try:
                     correlated += measured(
@@ -299,7 +302,7 @@ def _correlated(
     for (state, trained_for), measure in product((("pretrained", None), ("fine-tuned", task)), measures):
         similar = records.filter(source=source, task=trained_for, measure=measure, target_layer=None)
         targets = similar.columns.coded("target")
-        others = [target not in trained_languages(source) for target in targets.values]
+        others = [target is None or not is_trained_language(target, source) for target in targets.values]
         similar = similar.where(np.array(others, bool)[targets.codes])
         similar = of_same_models(similar, models, only_variant=only_variant)
         if not len(similar):
@@ -343,6 +346,7 @@ def _correlated(
                 len(frozenset().union(*excluded.values())),
                 corpora,
                 tuple(sorted(set(map(len, seeds)))) if len(seeds) > 1 else (),
+                models[0].train,
             )
 
 
@@ -414,7 +418,8 @@ def _gaps(scores: Results, *, task: str, source: str, outcome: Outcome) -> Gaps:
     for row in table.rows:
         if row[0] is not None:
             by_target.setdefault(row[0], []).append(row)
-    source_rows = [row for language in trained_languages(source) for row in by_target.pop(language, [])]
+    trained = [target for target in by_target if is_trained_language(target, source)]
+    source_rows = [row for target in trained for row in by_target.pop(target)]
     for target, rows in by_target.items():
         for position, axis in enumerate(("partner", "split", "corpus"), start=1):
             values = dict.fromkeys(str(row[position]) for row in rows)

@@ -8,9 +8,8 @@ from crosslens.encoders.interventions.checkpoints import Checkpoint, kept_steps
 from crosslens.encoders.models.bilstm import bilstm_digest
 from crosslens.errors import EncoderError, RequestError
 from crosslens.lab.laboratory import DEFAULT_PRESET
-from crosslens.lab.presets import find_laboratory
 from crosslens.mlm.adapt_settings import Adaptation
-from crosslens.mlm.lab_encoder import pretrained_laboratory
+from crosslens.mlm.lab_encoder import encoder_folder
 from crosslens.mlm.pretrain_settings import Pretraining, replaced
 from crosslens.progress import Listener
 from crosslens.runs.corpora import Corpora
@@ -174,8 +173,4 @@ weights with the best validation score are kept."""
 
 def _find_encoder(name: str, cache: str | Path | None, progress: Listener) -> str:
     """Return the name or path of an encoder; the encoder of a laboratory is pretrained if it is not in the cache."""
-    kind, colon, preset = name.partition(":")
-    if kind != "lab":
-        return name
-    laboratory = find_laboratory(preset if colon else DEFAULT_PRESET)
-    return str(pretrained_laboratory(laboratory, cache, progress=progress))
+    return encoder_folder(f"lab:{DEFAULT_PRESET}" if name == "lab" else name, cache, progress=progress)

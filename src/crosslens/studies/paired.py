@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosslens.data.corpus import trained_languages
+from crosslens.corpora.collection import is_trained_language
 from crosslens.errors import DataError, RequestError
 from crosslens.results.cells import WHOLE, cells
 from crosslens.results.pivot import mean_name
@@ -182,8 +182,8 @@ def _cross_language(pairs: Any) -> list[list[tuple[_Scores, _Scores]]]:
     groups: dict[tuple[str | None, str | None], list[tuple[_Scores, _Scores]]] = {}
     for first, second in pairs:
         record = first.record
-        trained = (*trained_languages(record.source), *trained_languages(second.record.source))
-        if record.target is not None and record.target not in trained:
+        target, sources = record.target, (record.source, second.record.source)
+        if target is not None and not any(is_trained_language(target, source) for source in sources):
             groups.setdefault((record.metric, record.split), []).append((first, second))
     return [group for group in groups.values() if len(group) > 1]
 

@@ -134,7 +134,7 @@ def plan(
     if not asked and not planner.waiting:
         hint = "give it data with tasks (data: muller2021), probes, or similarity of encoders"
         raise RequestError(f"{study.name} has nothing to run", hint=hint)
-    notes = tuple(dict.fromkeys([*planner.notes, *notes_on(asked)]))
+    notes = tuple(dict.fromkeys([*planner.notes, *notes_on(study, asked)]))
     return Plan(
         study, asked, unfinished(store, asked, models="models" in study.keep), planner.waiting, notes, planner.missing
     )

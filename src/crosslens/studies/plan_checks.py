@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from crosslens.encoders.interventions.start import ADAPTED
 from crosslens.errors import RequestError
 from crosslens.runs.question import CorpusRef, Score
 from crosslens.runs.run import Asked, ModelRun
 from crosslens.studies.missing import ChosenSource
-from crosslens.studies.study import Source
+from crosslens.studies.study import Source, Study
 
 
 def refuse_shared_tests(
@@ -45,12 +46,37 @@ def refuse_two_languages(tests: Iterable[str]) -> None:
             )
 
 
-def notes_on(asked: Sequence[Asked]) -> Iterator[str]:
-    """Yield notes on the runs of a plan."""
+def notes_on(study: Study, asked: Sequence[Asked]) -> Iterator[str]:
+    """Yield notes on the settings of a study, and on the runs of its plan."""
+    yield from _unused(study)
     yield from _shared(asked)
     yield from _trained_on(asked)
     yield from _of_one_encoder(asked)
     yield from _without_language(asked)
+
+
+def _unused(study: Study) -> Iterator[str]:
+    """Yield a note on each setting that differs from its default, but which no condition of the study uses."""
+    starts = {condition.start for condition in study.conditions}
+    starts |= {ADAPTED for condition in study.conditions if condition.other is not None}  # parts of adapted encoders
+    needs = {
+        "adaptation": (ADAPTED in starts, "no condition starts from an adapted encoder (start: adapted)"),
+        "scratch": (
+            "scratch" in starts,
+            "no condition pretrains an encoder from scratch (start: scratch)",
+        ),
+        "starts": (
+            not starts.isdisjoint((ADAPTED, "scratch")),
+            "no condition starts from an adapted encoder or one pretrained from scratch (start: adapted or scratch)",
+        ),
+        "pretrained": (study.pretrains, "the study pretrains no encoders (encoder: pretrain:SETTINGS)"),
+    }
+    for setting, (used, reason) in needs.items():
+        if not used and getattr(study, setting) != Study.model_fields[setting].default:
+            yield f"{setting} has no effect: {reason}"
+    for factor in study.factors:
+        if factor not in {condition.factor for condition in study.conditions}:
+            yield f"factors: {factor} has no effect: no condition has this factor"
 
 
 def _shared(asked: Sequence[Asked]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosslens.data.corpus import trained_languages
+from crosslens.corpora.collection import is_trained_language
 from crosslens.encoders.condition import Condition
 from crosslens.results.pivot import mean_name
 from crosslens.results.record_rows import Row
@@ -155,15 +155,15 @@ def _means(scores: Mapping[CellKey, Scores]) -> dict[CellKey, tuple[Scores, ...]
         sharing.setdefault((_model(names), score.language), {})[names[SOURCE]] = None
     groups: dict[tuple, dict[tuple[str, str], Scores]] = {}
     for (names, condition, rule), score in scores.items():
-        trained = trained_languages(score.language)
-        if score.target is not None and trained:
+        if score.target is not None and score.language:
             by_name = dict(zip(NAMES, names, strict=True))
             corpus, partner = by_name.pop("corpus") or "", by_name["partner"] or ""
             sources = dict.fromkeys((names[SOURCE], ", ".join(map(str, sharing[_model(names), score.language]))))
             partners = dict.fromkeys((partner, "" if partner == score.target else partner))
             for over, source in product(partners, sources):
                 of = tuple({**by_name, "partner": over or None, "source": source}.values())
-                group = (of, score.split, score.target in trained, condition, rule)
+                same = is_trained_language(score.target, score.language)
+                group = (of, score.split, same, condition, rule)
                 groups.setdefault(group, {})[partner, corpus] = score
     means = {}
     for (names, split, same, condition, rule), members in groups.items():

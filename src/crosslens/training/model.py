@@ -130,7 +130,8 @@ def in_precision(model: TaskModel, precision: Precision | Literal["auto"] | None
     if precision == "float32" and model.recipe.precision != precision:
         raise RequestError(
             f"the model was trained with precision={model.recipe.precision}, in which it also predicts",
-            hint="train with --precision, which can be changed later, in place of --set precision",
+            hint="train with this precision as a condition (--precision), which can be changed later, not as a setting"
+            " (--set precision)",
         )
     return replace(model, encoder=encoder)
 

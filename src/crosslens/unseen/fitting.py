@@ -1,7 +1,8 @@
 """Fitting of a rule that predicts zero-shot scores, from the results of a study."""
 
 from crosslens.corpora.catalogue import load_corpus, split_name
-from crosslens.data.corpus import Corpus, trained_languages
+from crosslens.corpora.collection import is_trained_language
+from crosslens.data.corpus import Corpus
 from crosslens.data.language_families import bare_language
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import Encoder
@@ -51,7 +52,7 @@ def fit_rule(
         for target, corpus in as_is.rows
         if not split_name(corpus)[1]
         for source in as_is.columns
-        if _bare(target) not in map(_bare, trained_languages(source)) and as_is.get((target, corpus), source).by_seed
+        if not (target and is_trained_language(target, source)) and as_is.get((target, corpus), source).by_seed
     ]
     if not transfer:
         raise RequestError(f"these results have no zero-shot {task} score of an unmodified encoder")

@@ -140,6 +140,17 @@ def test_numbers_of_languages():
     assert len({file.split("/")[0] for file in PUBLISHED["uner"].files(None)}) == 18
 
 
+def test_dictionaries_are_of_two_languages_and_not_of_a_language_in_a_region():
+    """As one tag, en-uk is English in the United Kingdom, like en-gb."""
+    files = PUBLISHED["muse"].files
+    assert set(files(["en-uk"])) == {"en-uk.txt", "en-uk.0-5000.txt", "en-uk.5000-6500.txt"}
+    assert files(["eng-ukr"]) == files(["EN-UK"]) == files(["en-uk"])
+    with pytest.raises(RequestError, match="there is no data in language 'gb'"):
+        files(["en-gb"])
+    with pytest.raises(RequestError, match="there is no data in language 'ru-uk'"):
+        files(["ru-uk"])
+
+
 def test_hints_name_commands_that_exist():
     for name, collection in COLLECTIONS.items():
         if collection.get:

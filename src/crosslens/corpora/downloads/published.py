@@ -56,7 +56,9 @@ def _muse(languages: Sequence[str] | None) -> Files:
     asked = None
     if languages is not None:
         alone = choose([name for name in languages if "-" not in name], MUSE_LANGUAGES)
-        asked = [name for name in languages if "-" in name]
+        known = {*MUSE_LANGUAGES, *MUSE_EUROPEAN, "en"}
+        # Each side alone: as one tag, en-uk is English in the United Kingdom, like en-gb.
+        asked = ["-".join(choose([side], known)[0] for side in name.split("-")) for name in languages if "-" in name]
         asked += [pair for name in alone for pair in (f"en-{name}", f"{name}-en")]
     return {f"{pair}{infix}.txt": None for pair in choose(asked, pairs) for infix in ("", ".0-5000", ".5000-6500")}
 

@@ -50,7 +50,7 @@ class InPrecision(Intervention):
         if self.precision == "bfloat16" and encoder.family.name in ONLY_IN_FLOAT32:
             raise EncoderError(
                 f"{encoder.name}: transformers cannot compute {encoder.family.name} in bfloat16",
-                hint="use --precision float32, or an encoder of DeBERTa-v2 or v3",
+                hint="compute in float32 (--precision float32), or use an encoder of DeBERTa-v2 or v3",
             )
         others = tuple(change for change in encoder.changes if not isinstance(change.intervention, InPrecision))
         encoder = replace(encoder, changes=others)

@@ -55,7 +55,7 @@ class Quantize(Intervention):
         if not rounded:
             raise EncoderError(
                 f"{encoder.name}: the layers of {encoder.family.name} have no linear modules to hold in eight bits",
-                hint="leave out --quantize, or use --precision bfloat16",
+                hint="leave out eight bits (--quantize), or compute in bfloat16 (--precision bfloat16)",
             )
         names = tuple(f"{name}.weight" for name, module in copied.model.named_modules() if id(module) in rounded)
         return copied.changed(Change(self, tensors=names), since=encoder)
@@ -73,5 +73,5 @@ def refuse_trained(encoder: "Encoder") -> None:
     if rounded and encoder.condition.find(Lora) is None and all(parameter.requires_grad for parameter in rounded):
         raise RequestError(
             "all weights in eight bits would be trained, which needs them in float32",
-            hint="train a low-rank update (--lora 8), freeze layers, or leave out --quantize",
+            hint="train a low-rank update (--lora 8), freeze layers, or leave out eight bits (--quantize)",
         )

@@ -76,8 +76,7 @@ class Paper:
             target: names of what was evaluated on, the narrowest first.
             condition: what was done to the encoder.
         """
-        own = [name for name in source if name in self._sources][:1]
-        keys = ((task, a, b, condition) for a in own for b in target)
+        keys = ((task, a, b, condition) for a in self._own(source) for b in target)
         return next((self._differences[key] for key in keys if key in self._differences), None)
 
     def score(self, task: str, source: str, target: str, split: str | None, condition: Condition) -> Printed | None:
@@ -99,9 +98,17 @@ class Paper:
         default = language if treebank is None or treebank.rpartition("_")[2] in self.treebanks else None
         return tuple(filter(None, (treebank, default)))
 
-    def correlation(self, task: str, source: str, state: str) -> Printed | None:
-        """Spearman's correlation of gap and CKA over languages, negative where similarity goes with transfer."""
-        return self._correlations.get((task, state)) if source == self.source else None
+    def correlation(self, task: str, source: Sequence[str], state: str) -> Printed | None:
+        """Spearman's correlation of gap and CKA over languages, negative where similarity goes with transfer.
+
+        Args:
+            source: names of what was trained on, as in `find`; of no corpora that are joined, see `sources_of`.
+        """
+        return self._correlations.get((task, state)) if self._own(source) == [self.source] else None
+
+    def _own(self, source: Sequence[str]) -> list[str]:
+        """The narrowest name of what was trained on by which the paper has it; none if it has not."""
+        return [name for name in source if name in self._sources][:1]
 
     def supervised(self, task: str, metric: str, setting: str) -> dict[str, Printed]:
         """Target -> score of models trained in a ``setting``: ``in-language``, ``zero-shot``, …"""

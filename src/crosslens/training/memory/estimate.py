@@ -145,12 +145,14 @@ def _advice(
     sizes = [2**power for power in range(sentences.bit_length()) if 2**power < sentences]
     fitting = [size for size in sizes if estimate.of_share(size / sentences).peak <= there]
     if fitting:
-        return f"use --set micro_batch={max(fitting)}"
+        return f"use the setting micro_batch={max(fitting)} (--set micro_batch={max(fitting)})"
     if recipe.gradient_checkpointing == "off":
-        return "use --set micro_batch=1 --set gradient_checkpointing=layers"
-    window = f"use a shorter window (--set window={max(length // 2, 8)})"
+        options = "--set micro_batch=1 --set gradient_checkpointing=layers"
+        return f"use the settings micro_batch=1 and gradient_checkpointing=layers ({options})"
+    shorter = max(length // 2, 8)
+    window = f"use a shorter window (the setting window={shorter}, or --set window={shorter})"
     if encoder.condition.find(Quantize) is None:
-        eight_bits = "train a low-rank update and hold the weights in eight bits (--lora 8 --quantize int8)"
+        eight_bits = "train a low-rank update (lora: --lora 8) and hold the weights in eight bits (--quantize int8)"
         return f"freeze layers, {eight_bits}, or {window}"
     return window
 
