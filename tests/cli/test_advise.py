@@ -169,6 +169,12 @@ def test_a_source_in_the_same_language_under_another_tag_is_refused(run, folder,
     assert f"is in {language}, so transfer from it is not zero-shot" in err
 
 
+@pytest.mark.parametrize(("language", "registered"), [("wo", True), ("ug-Latn", True), ("xqx", False)])
+def test_a_tag_that_is_not_registered_is_remarked_on(run, folder, tiny_bert, language, registered):
+    _, _, err = run("advise", language, "--encoder", tiny_bert, "--text", "fr.txt@latin-cyrillic")
+    assert (f"{language!r} is not a registered language tag" in err) == (not registered)
+
+
 @pytest.mark.parametrize("language", ["", "../..", "english", "123", "419", "w o"])
 def test_a_language_must_be_a_tag(run, folder, tiny_bert, language):
     status, _, err = run("advise", language, "--encoder", tiny_bert, "--text", "fr.txt")

@@ -48,6 +48,19 @@ def test_constant_scores_have_no_coefficient_and_a_reason(run, tmp_path):
     assert "pos, en, pretrained, cka: no coefficient: all transfer gaps are equal" in said
 
 
+def test_the_reason_for_a_missing_coefficient_is_given_once_for_all_layers(run, tmp_path):
+    score = Record(task="pos", encoder="e", source="en", target="en", metric="accuracy", value=90.0, n=9)
+    records = [score]
+    for place, target in enumerate(("de", "fr", "ru"), start=1):
+        alike = Record(encoder="e", source="en", target=target, measure="cka", metric="similarity", value=place / 10)
+        records.append(dataclasses.replace(score, target=target, value=80.0))
+        records += [dataclasses.replace(alike, layer=layer) for layer in (0, 1, 2)]
+    Results.of(records).write(tmp_path / "results.csv")
+    status, _, said = run("correlate", "results.csv", "--layers", "each")
+    assert status == 0, said
+    assert said.count("pos, en, pretrained, cka: no coefficient: all transfer gaps are equal") == 1
+
+
 def test_word_order_is_correlated_for_each_encoder_by_name(run, tmp_path):
     gaps = {"de": 4, "fr": 5, "hi": 20, "ru": 10, "zh": 22}
     far = Record(source="en", measure="word_order", metric="distance")

@@ -60,6 +60,15 @@ def test_what_is_asked_wrongly(run, uninterrupted):
     assert (status, "no such results file" in error) == (2, True)
 
 
+def test_the_note_is_of_the_corpus_with_most_seeds(run, monkeypatch):
+    """An evaluation of one seed may lack a corpus of the others; another one is still tested over seeds."""
+    fixed = dict.fromkeys(COLUMNS, 1.0) | {"metric": "las", "corpus": "c"}
+    rows = [fixed | {"target": target, "seeds": seeds} for target, seeds in (("fr", 1), ("de", 2), ("ru", 1))]
+    monkeypatch.setattr("crosslens.studies.paired.test", lambda *sides, **options: pd.DataFrame(rows))
+    shown = run("test", "a", "b")[1]
+    assert ("2 seeds; 95 % intervals" in shown, "one seed" in shown) == (True, False)
+
+
 def test_p_values_have_three_decimals_and_smaller_ones_a_bound(run, monkeypatch):
     written = {0.0004: "<0.001", 0.0012: "0.001", 0.0062: "0.006", 0.5: "0.500", float("nan"): "–"}
     sides = {"a": 10.0, "b": 30.0, "difference": 20.0}

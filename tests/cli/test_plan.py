@@ -77,6 +77,14 @@ def test_a_plan_names_four_open_evaluations_of_a_finished_run_and_counts_the_oth
     assert line.endswith(" and 2 more evaluations")
 
 
+def test_a_finished_run_whose_model_is_to_be_kept_now_lacks_its_model(run, file, uninterrupted):
+    asked = ("--set", "keep=[models]", "--set", "conditions=[none]")
+    status, shown, error = run("plan", file, "--out", uninterrupted, *asked)
+    assert status == 0, error
+    (line,) = (line for line in shown.splitlines() if "done except for" in line)
+    assert line.endswith("; done except for its model, which is to be kept")
+
+
 def test_finished_runs_are_read_as_often_for_many_new_runs_as_for_one(run, file, uninterrupted, monkeypatch):
     read, describe = [], Store.describe
     monkeypatch.setattr(Store, "describe", lambda store, run: read.append(run) or describe(store, run))

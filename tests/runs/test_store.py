@@ -58,16 +58,12 @@ def test_finishing_removes_what_is_left_of_earlier_attempts(tmp_path):
 
 @pytest.mark.parametrize("open_question", [False, True])
 def test_what_a_process_killed_before_it_finished_a_run_left_is_removed(tmp_path, open_question):
-    """But the training state stays for the open question of another study."""
+    """But the training state stays for the open question of another study, whichever is read last."""
     store, wanted = Store(tmp_path), asked()
     run = wanted.run.id
-    questions = [FRENCH.id, *["other"] * open_question]
-    plan = {
-        "runs": {run: run},
-        "waiting": 0,
-        "asked": [{"run": run, "questions": [[question, "score"] for question in questions]}],
-    }
-    store.keep_plan("other", {"plan.json": json.dumps(plan)})
+    for study, questions in (("other", [FRENCH.id, *["other"] * open_question]), ("whole", [FRENCH.id])):
+        views = [{"run": run, "questions": [[question, "score"] for question in questions]}]
+        store.keep_plan(study, {"plan.json": json.dumps({"runs": {run: run}, "waiting": 0, "asked": views})})
     store.state(run).write_text("state")
     store.keep_failure(wanted.run, "it failed")
     publish(store, wanted, answers(FRENCH))

@@ -1,5 +1,7 @@
 """Micro-batches and a full memory: the same gradients from smaller parts."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -62,6 +64,25 @@ def test_a_full_memory_halves_the_batches_once_with_the_same_gradients(monkeypat
     assert next(filter(None, lines)) == warning
     assert_same_gradients(gradients, expected)
     assert_same_losses(other_losses, losses)
+
+
+@pytest.mark.parametrize(
+    ("batch", "micro_batch", "processes", "half"),
+    [(6, None, 1, 3), (5, None, 1, 3), (6, 4, 1, 2), (4, 16, 1, 2), (16, None, 4, 2), (16, 3, 4, 2)],
+)
+def test_the_advised_micro_batch_is_half_of_what_a_process_reads_at_once(
+    monkeypatch, encoder, toy, batch, micro_batch, processes, half
+):
+    """A larger one than the share of a process would be read as a whole, and fill the memory again."""
+    import crosslens.training.epochs as module
+
+    monkeypatch.setattr(module, "processes", lambda: SimpleNamespace(size=processes, rank=0))
+    recipe = RECIPE.model_copy(update={"head_dropout": 0.3, "batch": batch, "micro_batch": micro_batch})
+    fail_at(monkeypatch, {1}, MemoryError())
+    lines = []
+    run(encoder, "pos", toy, recipe, progress=lambda update: lines.append(update.line))
+    (warning,) = (line for line in lines if "out of memory" in line)
+    assert warning.endswith(f"; micro_batch={half} gives the same result on both")
 
 
 @pytest.mark.rounding

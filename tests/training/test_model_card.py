@@ -4,6 +4,7 @@ import dataclasses
 import json
 import random
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -170,6 +171,15 @@ def test_the_header_is_what_the_hub_reads(tagger, tmp_path, monkeypatch):
     assert ("library_name: crosslens\n" in card, "```python" in card) == (True, False)
 
 
+def test_a_tokenizer_that_cannot_align_subwords_with_words_leaves_tagging_to_crosslens(tagger):
+    """The weights are those of a token classifier all the same."""
+    _, model, _ = tagger
+    slow = dataclasses.replace(model.encoder, tokenizer=SimpleNamespace(is_fast=False))
+    card = model_card(dataclasses.replace(model, encoder=slow), exported=True)
+    assert ("library_name: crosslens\n" in card, "```python" in card) == (True, False)
+    assert "loads the weights with `AutoModelForTokenClassification`, but cannot align subwords" in card
+
+
 def test_the_language_of_the_training_data_is_named_if_it_is_known(tagger):
     _, model, _ = tagger
     for source, words in (("zh", "Training data: `toy` (zh), "), (None, "Training data: `toy`, ")):
@@ -197,6 +207,7 @@ def test_heads_that_plain_transformers_cannot_read_are_said_to_be_so(encoder, to
     save_model(finetune(encoder, task, train=corpus, recipe=FAST), tmp_path / "model")
     header, text = header_of(tmp_path / "model")
     assert header["library_name"] == "crosslens"
+    assert f", {len(corpus)} {'sentences' if task == 'parsing' else 'texts'}; seed " in text
     assert "cannot load the head" in text
     assert "```python" not in text
     ending = {"parsing": "conllu"}.get(task, "tsv")

@@ -21,6 +21,7 @@ from crosslens.progress import Progress, held_interrupts
 from crosslens.tasks import Task
 from crosslens.training.distributed import processes
 from crosslens.training.loop import Loop, Optimiser, parameter_groups, trained_weights
+from crosslens.training.memory.estimate import sentences_at_once
 from crosslens.training.memory.recompute import recomputed
 from crosslens.training.model import TaskModel
 from crosslens.training.predict import predict_windows, task_batch
@@ -222,7 +223,7 @@ class Epochs:
 
     def _after_step(self, step: int, mean: float) -> None:
         if self.loop.halved and not self._warned:
-            note = _halving_note(self._model.recipe)
+            note = _halving_note(self._model.recipe, processes().size)
             self._progress.say(f"step {step}: out of memory; micro-batches are halved from now on{note}")
             self._warned = True
         if step % self._epoch_steps == 0:
@@ -272,11 +273,15 @@ class Epochs:
         return self.seconds_before + time.perf_counter() - self._started
 
 
-def _halving_note(recipe: Recipe) -> str:
-    """Explain how halved micro-batches change the result."""
+def _halving_note(recipe: Recipe, processes: int) -> str:
+    """Explain how halved micro-batches change the result.
+
+    Args:
+        processes: number of processes that share a batch.
+    """
     if not recipe.may_drop_out:
         return "; the result is the same up to rounding"
-    half = -(-(recipe.micro_batch or recipe.batch) // 2)
+    half = -(-sentences_at_once(recipe, processes) // 2)
     return (
         ". With dropout the result differs from that of a machine with more memory, under the same run id;"
         f" micro_batch={half} gives the same result on both"

@@ -74,7 +74,7 @@ def training_memory(encoder: Encoder, recipe: Recipe, *, length: int, rows: int 
         The estimate; None for an architecture whose forward pass cannot run without numbers.
     """
     on_meta = replace(encoder, model=_on_meta(encoder.model), readout=_on_meta(encoder.readout))
-    rows = rows or _sentences_at_once(recipe)
+    rows = rows or sentences_at_once(recipe)
     checkpointed = recipe.gradient_checkpointing == "layers"
     on_meta.trained.train(recipe.encoder_dropout != "off")
     try:
@@ -113,7 +113,7 @@ def memory_warning(encoder: Encoder, recipe: Recipe, windows: Sequence[Window], 
         processes: number of processes that share a batch.
     """
     free = free_memory(encoder.device)
-    sentences = _sentences_at_once(recipe, processes)
+    sentences = sentences_at_once(recipe, processes)
     rows, length = _largest_micro_batch(windows, sentences)
     if free is None or _roughly(encoder, rows, length) < SMALL * free:
         return None
@@ -127,8 +127,8 @@ def memory_warning(encoder: Encoder, recipe: Recipe, windows: Sequence[Window], 
     return f"{needs}: {_advice(encoder, estimate, recipe, there, sentences=sentences, length=length)}"
 
 
-def _sentences_at_once(recipe: Recipe, processes: int = 1) -> int:
-    """Sentences in a micro-batch of one process."""
+def sentences_at_once(recipe: Recipe, processes: int = 1) -> int:
+    """Sentences in a micro-batch of one of the processes that share a batch."""
     share = -(-recipe.batch // processes)
     return min(recipe.micro_batch or share, share)
 
