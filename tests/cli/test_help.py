@@ -5,7 +5,6 @@ import click
 import pytest
 
 from crosslens import cli
-from crosslens.cli._names import ENCODER, EncoderCommand
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in cli.COMMANDS), ("encoders", "get"), ("data", "get")])
@@ -90,9 +89,3 @@ def test_every_argument_is_named_in_the_help_of_its_command(words, command):
     for argument in command.params:
         if isinstance(argument, click.Argument):
             assert argument.make_metavar(click.Context(command)).strip("[]").removesuffix("...") in command.help
-
-
-def test_every_command_with_an_encoder_finds_those_of_laboratories():
-    named = [each for _, each in commands() if any(parameter.type is ENCODER for parameter in each.params)]
-    assert len(named) > 8
-    assert [each.name for each in named if not isinstance(each, EncoderCommand)] == []

@@ -53,33 +53,33 @@ def test_an_incomplete_request_is_refused_before_an_encoder_is_pretrained(words,
 LAB = ["--train", "lab/src", "--test", "lab/adj"]
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (["finetune", "pos", "lab:good", "--train", "nonexistent", "--test", "lab/adj"], "nonexistent"),
-        (["finetune", "pos", "lab:good", "--train", "lab/src", "--test", "nonexistent"], "nonexistent"),
-        (["finetune", "pos", "lab:good", *LAB, "--random-init", "1-"], "invalid layers '1-'"),
-        (["finetune", "pos", "lab:good", *LAB, "--random-init", "7"], "layer 7 does not exist"),
-        (["finetune", "pos", "lab:good", *LAB, "--device", "cudaa"], "no device 'cudaa'"),
-        (["finetune", "pos", "lab:god", *LAB], "unknown preset 'god'"),
-        (["adapt", "lab:good", "--text", "raw/nonexistent"], "nonexistent"),
-        (["adapt", "lab:good", "--text", "lab/src", "--set", "epochs=0"], "epochs"),
-        (["probe", "upos", "lab:good", "--train", "lab/src", "--test", "nonexistent"], "nonexistent"),
-        (["compare", "lab:good", "--corpus", "nonexistent", "--pairs", "src-adj"], "nonexistent"),
-        (["compare", "E", "--against", "lab:good", "--corpus", "lab/all", "--pairs", "src-wo"], "wo"),
-        (["align", "words", "lab:good", "--pair", "src-adj", "--train", "lab/src-wo"], "wo"),
-        (
-            ["align", "sentences", "lab:good", "--pair", "src-adj", "--train", "lab/all", "--test", "nonexistent"],
-            "nonexistent",
-        ),
-        (
-            ["align", "transfer", "pos", "lab:good", "--pair", "src-adj", "--train", "lab/src", "--test", "lab/wo"],
-            "no language 'wo'",
-        ),
-        (["overlap", "lab:good", "--train", "nonexistent", "--test", "lab/adj"], "nonexistent"),
-        (["overlap", "lab:good", "--train", "lab/src", "--test", "nonexistent"], "nonexistent"),
-    ],
-)
+WRONG = [
+    (["finetune", "pos", "lab:good", "--train", "nonexistent", "--test", "lab/adj"], "nonexistent"),
+    (["finetune", "pos", "lab:good", "--train", "lab/src", "--test", "nonexistent"], "nonexistent"),
+    (["finetune", "pos", "lab:good", *LAB, "--random-init", "1-"], "invalid layers '1-'"),
+    (["finetune", "pos", "lab:good", *LAB, "--random-init", "7"], "layer 7 does not exist"),
+    (["finetune", "pos", "lab:good", *LAB, "--device", "cudaa"], "no device 'cudaa'"),
+    (["finetune", "pos", "lab:god", *LAB], "unknown preset 'god'"),
+    (["adapt", "lab:good", "--text", "raw/nonexistent"], "nonexistent"),
+    (["adapt", "lab:good", "--text", "lab/src", "--set", "epochs=0"], "epochs"),
+    (["probe", "upos", "lab:good", "--train", "lab/src", "--test", "nonexistent"], "nonexistent"),
+    (["compare", "lab:good", "--corpus", "nonexistent", "--pairs", "src-adj"], "nonexistent"),
+    (["compare", "E", "--against", "lab:good", "--corpus", "lab/all", "--pairs", "src-wo"], "wo"),
+    (["align", "words", "lab:good", "--pair", "src-adj", "--train", "lab/src-wo"], "wo"),
+    (
+        ["align", "sentences", "lab:good", "--pair", "src-adj", "--train", "lab/all", "--test", "nonexistent"],
+        "nonexistent",
+    ),
+    (
+        ["align", "transfer", "pos", "lab:good", "--pair", "src-adj", "--train", "lab/src", "--test", "lab/wo"],
+        "no language 'wo'",
+    ),
+    (["overlap", "lab:good", "--train", "nonexistent", "--test", "lab/adj"], "nonexistent"),
+    (["overlap", "lab:good", "--train", "lab/src", "--test", "nonexistent"], "nonexistent"),
+]
+
+
+@pytest.mark.parametrize(("words", "reason"), WRONG)
 def test_a_wrong_request_is_refused_before_an_encoder_is_pretrained(words, reason, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(lab_encoder, "pretrained_laboratory", pretrained)

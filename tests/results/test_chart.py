@@ -9,7 +9,7 @@ import pytest
 from crosslens.errors import RequestError
 from crosslens.results.chart import State, compared_scores, pair_cells, row_names, similarity_chart
 from crosslens.results.layer_profile import SAME, TARGET, ZERO_SHOT, profiles_by_variant
-from crosslens.results.record import Results
+from crosslens.results.record import Record, Results
 from made_records import score
 from made_results import similarity
 
@@ -150,3 +150,9 @@ def test_languages_are_sorted_in_heat_maps_and_nowhere_else():
     for results in (profile, encoders, Results.of([similarity("en-fr", 0, 0.5)])):
         with pytest.raises(RequestError, match="sort orders the rows of a heat map"):
             results.plot(sort="score")
+
+
+def test_what_no_chart_shows_is_named_once():
+    perplexity = Record(encoder="e", target="fr", metric="perplexity", measure="perplexity", value=5.0)
+    with pytest.raises(RequestError, match=r"these results are perplexity \("):
+        Results.of([perplexity]).plot()

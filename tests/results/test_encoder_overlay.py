@@ -154,3 +154,8 @@ def test_an_encoder_in_two_precisions_has_two_profiles():
 def test_encoders_without_a_kind_of_models_in_common_are_refused():
     with pytest.raises(RequestError, match="no two encoders"):
         profiles_by_kind(of_encoders({"deep": LOSSES["deep"]}), source="en")
+    references = of_encoders().filter(condition="none")
+    with pytest.raises(
+        RequestError, match=r"no two encoders.*plot one encoder at a time: results\.filter\(encoder=…\)"
+    ):
+        references.plot()

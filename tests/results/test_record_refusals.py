@@ -1,6 +1,7 @@
 """Results refuse what no file of results can hold, with errors of crosslens."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from crosslens.errors import RequestError
 from crosslens.results.record import Record, Results, read_results
 
 RESULTS = Results.of([Record(task="pos", target="fr", metric="accuracy", value=80.0, seed=1)])
+ANY: Any = RESULTS
 
 
 @pytest.mark.parametrize(
@@ -41,3 +43,17 @@ def test_a_column_that_there_is_not_is_refused(select):
 def test_the_folder_of_a_file_is_made(tmp_path):
     RESULTS.write(tmp_path / "new" / "folder" / "results.csv")
     assert read_results(tmp_path / "new" / "folder" / "results.csv") == RESULTS
+
+
+@pytest.mark.parametrize(
+    ("select", "reason"),
+    [
+        (lambda: ANY["task"], r"not by the type str .filter\(task=…\) selects rows"),
+        (lambda: ANY[[0]], "not by the type list"),
+        (lambda: ANY.matching(["task=pos"]), r"not the type list .matching\(\"task=pos\", \"seed=1\"\)"),
+    ],
+    ids=["column", "list of rows", "list of texts"],
+)
+def test_what_a_data_frame_would_take_is_refused_with_what_results_take(select, reason):
+    with pytest.raises(RequestError, match=reason):
+        select()

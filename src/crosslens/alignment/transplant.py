@@ -285,7 +285,7 @@ def _untested(parallel: Parallel, tests: Sequence[Corpus], *, language: str) -> 
     if not kept:
         raise RequestError(
             f"all {len(parallel)} sentences of {parallel.name} are tested in {language}",
-            hint="learn the mapping from sentences that are not tested, such as parallel sentences (--parallel)"
+            hint="learn the mapping from other sentences, such as parallel sentences (--parallel)"
             " ud/pud[:500] for a test corpus (--test) ud/fr_pud[500:]",
         )
     return kept

@@ -106,8 +106,10 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> Chart:
     kinds = {measure + ending: kind for ending, kind in SENTENCE_PAIRS.items()}
     metrics = results.records["metric"].unique().to_pylist()
     if metrics and "similarity" not in metrics:
+        measured = ", ".join(map(str, metrics))
         raise RequestError(
-            f"a chart shows scores or similarities, but these results are {', '.join(map(str, metrics))} of {measure}",
+            "a chart shows scores or similarities, but these results are "
+            f"{measured if measured == measure else f'{measured} of {measure}'}",
             hint="`crosslens report` on their folder or file draws what it has a figure for; table() tabulates them",
         )
     rows, pairs = [], []  # pairs: those of each state

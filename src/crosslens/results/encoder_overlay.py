@@ -147,7 +147,8 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
     several = len({setting for _, setting in known}) > 1
     if len(known) < 2:
         raise RequestError(
-            "these results contain no two encoders with re-initialised layers and a common target corpus"
+            "these results contain no two encoders with re-initialised layers and a common target corpus",
+            hint="plot one encoder at a time: results.filter(encoder=…).plot()",
         )
     _, first = next(iter(known.values()))
     same, cross = (
@@ -161,7 +162,10 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
     ]
     profiles = [each for each in profiles if each.columns]
     if len(profiles) < 2:
-        raise RequestError("these results contain no two encoders of which some layers were re-initialised, not all")
+        raise RequestError(
+            "these results contain no two encoders of which some layers were re-initialised, not all",
+            hint="plot one encoder at a time: results.filter(encoder=…).plot()",
+        )
     return profiles
 
 

@@ -323,6 +323,14 @@ def sections(results: Results) -> Iterator[Section]:
         yield Section(one_line(title), block, decimals=3)
 
 
+def _choice(results: Results, part: Results) -> dict[str, Any]:
+    """Values of columns by which a part of results is told from the rest: those that all its records share."""
+    columns = ("task", "metric", "measure", "source", "encoder", "split")
+    values = {name: part.columns.coded(name).values for name in columns}
+    several = {name for name in columns if len(results.columns.coded(name).values) > 1}
+    return {name: shared[0] for name, shared in values.items() if name in several and len(shared) == 1}
+
+
 def _averaged_seeds(scores: Results) -> str:
     """Say how many seeds the numbers of a table are means over, which excludes seeds without a reference."""
     try:
@@ -415,11 +423,13 @@ def as_latex(results: Results, *, caption: str | None = None, label: str | None 
     Raises:
         RequestError: for a caption or label where there are several tables.
     """
-    several = len(list(sections(results)))
+    parts = list(sections(results))
+    several = len(parts)
     if several > 1 and (caption, label) != (None, None):
+        chosen = ", ".join(f"{name}={value!r}" for name, value in _choice(results, parts[0].records).items())
         raise RequestError(
             f"a caption or label is for a single table, and these results fill {several}",
-            hint='select one: results.filter(task="pos", measure=None).to_latex(caption="…")',
+            hint=f'select one, such as results.filter({chosen}).to_latex(caption="…")',
         )
     tables = []
     for title, frame, write, note in _tables(results):

@@ -232,10 +232,20 @@ class Results:
     @overload
     def __getitem__(self, index: slice) -> "Results": ...
     def __getitem__(self, index: int | slice) -> "Record | Results":
-        """Record at an index, or results of a slice."""
+        """Record at an index, or results of a slice.
+
+        Raises:
+            RequestError: for another index, such as the name of a column.
+        """
         if isinstance(index, slice):
             return Results(self.records.take(pa.array(range(len(self))[index], pa.int64())), self.counts)
-        place = range(len(self))[index]
+        try:
+            place = range(len(self))[index]
+        except TypeError:
+            raise RequestError(
+                f"results have rows by number and slice, not by the type {type(index).__name__}",
+                hint="filter(task=…) selects rows, and to_pandas() has the columns",
+            ) from None
         return _record(self.records.slice(place, 1).to_pylist()[0])
 
     def filter(self, **columns: Any) -> "Results":
@@ -283,6 +293,10 @@ class Results:
         """
         kept: dict[str, np.ndarray] = {}
         for text in texts:
+            if not isinstance(text, str):
+                raise RequestError(
+                    f"results match texts, not the type {type(text).__name__}", hint='matching("task=pos", "seed=1")'
+                )
             column, _, value = text.partition("=")
             if not column or not value:
                 raise RequestError(f"{text}: is not column=value", hint="for example task=pos")
