@@ -6,7 +6,7 @@ import pytest
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.errors import RequestError
-from crosslens.lab.presets import GOOD, find_laboratory
+from crosslens.lab.presets import GOOD, find_laboratory, given_name
 from crosslens.settings import replace_settings
 
 SOURCE = {
@@ -37,6 +37,15 @@ def test_every_language_has_its_own_word_order(language, differences):
             sides[relation].add("before" if word < head else "after")
     expected = {relation: {side} for relation, side in {**SOURCE, **differences}.items() if side is not None}
     assert {relation: sides[relation] for relation in SOURCE if relation in sides} == expected
+
+
+def test_only_a_cached_encoder_is_called_as_its_laboratory(tmp_path):
+    """A folder of the user's own may begin with the same letters."""
+    encoder = tmp_path / "lab-good"
+    assert given_name(str(encoder)) == str(encoder)
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "pretrain.yaml").touch()
+    assert given_name(str(encoder)) == "lab:good"
 
 
 @pytest.mark.parametrize("preset", ["good-w", "good-w-1", "good-w\N{ARABIC-INDIC DIGIT THREE}", f"good-w{2**63}"])

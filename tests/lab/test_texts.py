@@ -173,7 +173,9 @@ def test_sentences_with_their_languages_come_once_and_in_one_split():
         assert {text.label for text in corpus.texts} == set(laboratory.languages)
     said = [(text.label, text.text) for corpus in splits.values() for text in corpus.texts]
     assert len(set(said)) == len(said)
+    assert {corpus.language for corpus in splits.values()} == {None}  # there are several
     alone = laboratory.labelled("sov", split="test")
+    assert alone.language == "sov"
     assert alone.items == tuple(text for text in splits["test"].texts if text.label == "sov")
     with pytest.raises(RequestError, match="no language 'x'"):
         laboratory.labelled("x")

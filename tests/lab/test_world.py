@@ -51,6 +51,11 @@ def test_worlds_that_cannot_be(settings, message):
         WorldSettings(**settings)
 
 
+def test_all_structures_may_have_one_length():
+    world = World(WorldSettings(shortest=5, longest=5, trees=20), 0)
+    assert [len(tree) for tree in world.trees] == [5] * 20
+
+
 def test_a_class_may_have_a_single_word_of_each_kind():
     settings = WorldSettings(nouns=6, transitive=6, adjectives=6, classes=6)
     world = World(settings, 0)

@@ -51,6 +51,15 @@ def test_perplexity_is_that_of_all_subwords_however_they_are_batched():
     assert cut == {"en": pytest.approx(math.exp(float(total) / count), rel=1e-5)}
 
 
+def test_a_perplexity_beyond_all_numbers_is_the_largest_that_is_written():
+    """A training that diverges is evaluated too; the cross-entropy of its subwords may be any number."""
+    model = BertForMaskedLM(BertConfig(vocab_size=40, **SETTINGS["bert"]))
+    with torch.no_grad():
+        model.cls.predictions.bias[7] = -1000.0
+    ids = np.full((2, 8), 7)
+    assert perplexities(model, {"en": [(None, ids, ids, np.ones(ids.shape, bool))]}) == {"en": math.exp(700)}
+
+
 def test_the_mean_that_selects_is_geometric():
     """A language of many subwords does not decide alone: 10 and 1000 are better than 100 and 200."""
     model = nn.Linear(1, 1)
@@ -176,6 +185,14 @@ def test_killed_it_goes_on_from_the_last_saved_state_which_has_the_best_weights(
     assert steps == [5, 6, 7]
     assert torch.equal(table(resumed), table(model))
     assert again == facts
+
+
+def test_an_empty_folder_is_claimed(tmp_path):
+    """Nothing in it could be someone else's."""
+    partial = tmp_path / "out.partial"
+    partial.mkdir()
+    with claimed(partial, "one training"):
+        assert (partial / "identity.txt").read_text() == "one training"
 
 
 def test_a_training_that_another_process_works_on_is_left_to_it(tmp_path):

@@ -135,6 +135,15 @@ def test_characters_are_read_in_their_usual_form():
     assert trained[0] == trained[1]
 
 
+@pytest.mark.parametrize("kind", sorted(VOCABULARIES))
+def test_the_second_of_two_texts_is_a_segment_of_its_own(kind):
+    """As an encoder is fine-tuned on sentence pairs."""
+    tokenizer = VOCABULARIES[kind](["a b", "b a"] * 9, size=12, positions=16)
+    read = tokenizer("a b", "b", return_token_type_ids=True)
+    length = len(tokenizer("a b")["input_ids"])
+    assert read["token_type_ids"] == [0] * length + [1] * (len(read["input_ids"]) - length)
+
+
 def test_lines_are_read_whole_whatever_the_tokenizer_was_used_for_before():
     lines = ["the cat sees a dog .", "a dog ."]
     tokenizer = VOCABULARIES["words"](lines, size=40, positions=16)

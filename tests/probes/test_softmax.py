@@ -30,6 +30,16 @@ def test_the_first_best_epoch_on_dev_is_kept():
         assert np.array_equal(before, after)
 
 
+def test_the_first_epoch_is_kept_where_no_dev_item_is_ever_right():
+    """Such as tags that training data lack: the classifier guesses all the same."""
+    vectors = np.random.default_rng(3).normal(size=(2, 40, 6)).astype(np.float32)
+    answers, never = (vectors[0, :, 0] > 0).astype(np.int64), np.full(40, 2)
+    dev = np.zeros_like(vectors)
+    once, more = (fit(vectors, answers, dev, never, classes=3, how=Fit(epochs=n), seed=1)[0] for n in (1, 4))
+    assert np.array_equal(more, once)
+    assert more.any(axis=(1, 2)).all()
+
+
 @pytest.mark.rounding
 def test_a_layer_learns_the_same_alone_and_among_others():
     generator = np.random.default_rng(0)

@@ -9,6 +9,7 @@ from crosslens.corpora.catalogue import load_corpus
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.represent import represent
+from crosslens.errors import RequestError
 from crosslens.probes import find_probe, probing
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
@@ -36,7 +37,9 @@ def test_one_sentence_in_ten_is_held_out_and_at_least_one(sentences_in_all, held
 def test_a_tag_that_only_dev_words_have_is_a_label(encoder, fitted):
     train, test, dev = (sentences(4, seed=seed) for seed in (1, 2, 3))
     odd = but(dev, 0, upos=("XX", *dev[0].upos[1:]))
-    assert probe(encoder, "upos", train=train, test=test, dev=odd).answers == ("XX", "aa", "bb", "cc")
+    probed = probe(encoder, "upos", train=train, test=test, dev=odd)
+    assert probed.answers == ("XX", "aa", "bb", "cc")
+    assert {tags["classes"] for tags in probed.results.tags()} == {4}
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "last"])
@@ -62,13 +65,27 @@ def test_only_the_first_sentences_are_read_if_the_probe_asks_for_them(encoder, f
     assert not np.array_equal(first, whole)
 
 
+def test_a_refusal_counts_the_texts_that_are_the_same_as_a_whole(encoder):
+    """Two more begin alike, and would only be left out."""
+
+    class FirstWords(type(find_probe("langid"))):
+        def cut(self, corpus):
+            return replace(corpus, items=tuple(replace(t, segments=(t.text[:20],)) for t in corpus.texts))
+
+    train, test = texts(12, seed=1), texts(6, seed=2)
+    alike = [replace(text, segments=(f"{text.text} more",)) for text in train.texts[1:3]]
+    with pytest.raises(RequestError, match="1 of the 21 items of toy2 are also in toy1"):
+        probe(encoder, FirstWords(), train=train, test=replace(test, items=(train[0], *alike, *test.items)))
+
+
 @pytest.mark.parametrize(("name", "make"), [("langid", texts), ("upos", sentences)])
 def test_the_last_layer_is_normalised_if_asked_for(fitted, name, make):
     tokenizer = word_piece()
     decoder = Encoder(fresh("qwen3", 0, tokenizer).eval(), tokenizer, FAMILIES["qwen3"], "qwen3")
     corpora = {split: make(3, seed=seed) for seed, split in enumerate(("train", "test", "dev"))}
-    for last_layer in ("raw", "normalised"):
-        probe(decoder, name, **corpora, how=Fit(inputs="raw"), last_layer=last_layer)
+    for last_layer, settings in (("raw", "inputs=raw"), ("normalised", "inputs=raw last_layer=normalised")):
+        results = probe(decoder, name, **corpora, how=Fit(inputs="raw"), last_layer=last_layer).results
+        assert set(results.records["settings"].to_pylist()) == {settings}
     raw, normalised = (fitted[call]["train"][0] for call in (0, 2))
     assert np.array_equal(raw[:-1], normalised[:-1])
     assert not np.allclose(raw[-1], normalised[-1], rtol=0.1)

@@ -31,6 +31,7 @@ RECORDS = [
 def test_amounts_are_rows_and_models_are_columns():
     (table,) = amounts(Results.of(RECORDS))
     assert table.head == ("encoder", "BiLSTM", "adapted")
+    assert "joined" not in table.caption
     ((title, rows),) = table.groups.items()
     assert "Wolof" in title
     assert {row.label: [cell.value for cell in row.cells] for row in rows} == {

@@ -122,6 +122,15 @@ def test_embeddings_are_no_part_of_the_depth():
     assert {key[2] for key in points(of_encoders(losses))} == {round(x / 6, 4) for x in (0.5, 5.5)}
 
 
+def test_an_encoder_of_two_depths_has_no_place_on_the_scale():
+    """Its records are of two encoders, or one of them is wrong."""
+    odd = [
+        replace(each, encoder="odd", depth=24 if each.condition == "none" else each.depth)
+        for each in of_encoders({"deep": LOSSES["deep"]})
+    ]
+    assert {key[0] for key in points(of_encoders() + Results.of(odd))} == LOSSES.keys()
+
+
 def test_models_of_another_recipe_are_drawn_apart_or_named():
     """Encoders of one limit each say which; where one has two, each limit has a panel of the encoders with it."""
     deep, flat = (of_encoders({name: LOSSES[name]}) for name in LOSSES)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crosslens.errors import RequestError
+from crosslens.results.pivot import SHOWN
 from crosslens.results.record import COLUMNS, Record, Results
 from made_results import SCORES, score, similarity
 
@@ -50,3 +51,12 @@ def test_a_value_that_the_column_cannot_hold_is_refused(column, value):
     with pytest.raises(RequestError):
         Results.from_pandas(frame)
     assert len(Results.from_pandas(pd.DataFrame(frame.iloc[1:]))) == len(SCORES) - 1
+
+
+@pytest.mark.parametrize(
+    ("tables", "ends"), [(SHOWN, ""), (SHOWN + 1, "and 1 more table; "), (SHOWN + 2, "and 2 more tables; ")]
+)
+def test_the_text_of_results_counts_the_tables_that_it_does_not_show(tables, ends):
+    shown = repr(Results.of([Record(task="pos", metric=f"m{number}", value=1.0) for number in range(tables)]))
+    assert shown.splitlines()[-1].startswith(ends)
+    assert ("more table" in shown) == bool(ends)

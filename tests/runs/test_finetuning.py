@@ -1,10 +1,14 @@
 """What is wrong with a request for fine-tuning is found before work begins."""
 
+import sys
+from contextlib import nullcontext
+
 import pytest
 
 import crosslens.runs.finetuning as finetuning
 from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.runs.finetuning import check_finetuning, finetune_and_evaluate
+from fake_wandb import FakeWandb
 from toy_architectures import fresh
 from toys import word_piece
 
@@ -136,3 +140,32 @@ def test_a_precision_that_is_given_twice_is_refused(asked, set_to):
     condition, settings = {"precision": asked}, {"precision": set_to}
     with pytest.raises(RequestError, match="precision is given twice"):
         finetune_and_evaluate("bilstm", "pos", train="lab/src", tests="lab/src", condition=condition, settings=settings)
+
+
+def test_predictions_are_removed_where_the_tracker_refuses_the_scores(tiny_bert, treebanks, tmp_path, monkeypatch):
+    """So that the same call can write them."""
+
+    class Refusing(FakeWandb):
+        def log(self, values, step):
+            if any(name.startswith("test/") for name in values):
+                raise ConnectionError
+
+    def finetuned():
+        finetune_and_evaluate(
+            tiny_bert,
+            "pos",
+            train="ud/en_toy",
+            tests="ud/fr_pud",
+            recipe="small",
+            settings={"epochs": 1, "select": "last"},
+            data=str(treebanks),
+            device="cpu",
+            predictions=tmp_path / "predictions",
+            track="wandb",
+        )
+
+    for module, refused in ((Refusing(), True), (FakeWandb(), False)):
+        monkeypatch.setitem(sys.modules, "wandb", module)
+        with pytest.raises(ConnectionError) if refused else nullcontext():
+            finetuned()
+        assert (tmp_path / "predictions").exists() == (not refused)

@@ -194,6 +194,20 @@ def made(source, target, seed=0):
     }
 
 
+@pytest.mark.parametrize(("rules", "delta"), [(("best",), -10.0), (("best", "last"), None)])
+def test_a_condition_with_a_rule_of_its_own_is_compared_where_the_reference_has_one_only(rules, delta):
+    names = ("e", "pos", "en", "ud/en_ewt:train", "ud/fr_pud:test", None, "accuracy")
+    own = Condition.read({"layers": "1-2", "recipe": "small"})
+    values = {(Condition(), rule): 80.0 + place for place, rule in enumerate(rules)} | {(own, "average"): 70.0}
+    scores = {
+        (names, *model): Scores({1: np.linspace(value - 1, value + 1, 20)}, {}, "en", "fr", "test")
+        for model, value in values.items()
+    }
+    frame = summary_of([scores], study="s")
+    found = frame.set_index("selection")["delta"]["average"]
+    assert np.isnan(found) if delta is None else found == pytest.approx(delta)
+
+
 def test_sources_that_share_their_training_data_have_a_mean_over_all_their_corpora():
     """Its numbers are those of one source with all these corpora; each source has its own mean too."""
     apart = summary_of([made("to-fr", "fr", 1) | made("to-de", "de", 2) | made("to-de", "es", 3)], study="s")

@@ -115,6 +115,12 @@ def test_tasks_stand_side_by_side_with_their_languages_in_one_order():
     assert values(rows(table)["mine"]) == [10.0, 20.0, 30.0, 20.0, None, None, None]
 
 
+def test_a_mean_is_said_of_the_tasks_that_have_several_languages():
+    inference = scores({None: {"zh": 70.0}, "no-anchors": {"zh": 65.0}}, task="nli")
+    table, _ = pretraining_factors(scores(THREE) + inference)
+    assert next(iter(table.groups)) == "source en, mean of 3 languages in Dependency parsing, LAS"
+
+
 def test_several_encoders_have_groups_of_their_own():
     other = scores({None: {"fr": 20.0}, "sep-1-3": {"fr": 10.0}}).with_columns(encoder="pretrain:tiny")
     table, _ = pretraining_factors(scores(THREE) + other)

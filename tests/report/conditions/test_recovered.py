@@ -66,6 +66,18 @@ def test_without_a_gap_or_a_patch_there_is_no_share():
     assert "de" in labels
 
 
+def test_where_a_seed_has_no_gap_there_is_no_mean_over_seeds():
+    rows = [
+        score(target, value, seed=seed, condition=condition)
+        for seed, zero_shot in ((1, 70.0), (2, 95.0))
+        for condition, more in (("none", 0.0), ({"patch": "1.output"}, 2.0))
+        for target, value in (("en", 90.0), ("fr", zero_shot + more))
+    ]
+    assert gap_recovered(Results.of(rows)) == []
+    (table,) = gap_recovered(Results.of(rows[: len(rows) // 2]))
+    assert [[cell.value for cell in row.cells] for rows in table.groups.values() for row in rows] == [[10.0]]
+
+
 def test_a_gap_is_of_the_models_of_the_same_recipe():
     """Gaps of 40 and 10 points: five points recover an eighth of one and half of the other."""
     rows = [

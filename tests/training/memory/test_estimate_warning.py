@@ -49,6 +49,16 @@ def test_a_warning_names_what_fits(monkeypatch):
     assert warned(10**5, smallest).endswith(f": {shorter}")
 
 
+def test_the_advised_window_is_one_that_a_recipe_can_have(monkeypatch):
+    monkeypatch.setattr(memory, "_roughly", lambda *_: 10**15)
+    monkeypatch.setattr(memory, "free_memory", lambda _: 10**4)
+    recipe = Recipe(batch=1, gradient_checkpointing="layers")
+    for length, window in ((20, 10), (15, 8)):
+        warning = memory_warning(trained("bert"), recipe, windows(length))
+        assert warning.endswith(f"use a shorter window (--set window={window})")
+        assert Recipe(window=window)
+
+
 def test_all_windows_of_the_longest_sentences_of_a_micro_batch_count(monkeypatch):
     encoder, recipe = trained("bert"), Recipe(batch=2)
     loaded = sum(parameter.nbytes for parameter in encoder.trained.parameters())
