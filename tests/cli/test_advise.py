@@ -180,3 +180,17 @@ def test_a_language_must_be_a_tag(run, folder, tiny_bert, language):
     status, _, err = run("advise", language, "--encoder", tiny_bert, "--text", "fr.txt")
     assert status == 2
     assert "is not a language tag" in err
+
+
+def test_the_text_can_be_a_treebank_that_is_annotated_in_part(run, folder, tiny_bert, treebanks):
+    """Only its words are read."""
+    (path,) = treebanks.glob("ud/*/fr_pud-ud-test.conllu")
+    text = path.read_text("utf-8")
+    options = ("--encoder", tiny_bert, "--sources", "ud/en_toy", "--data", treebanks, "--schemes", "none", "--json")
+    answers = []
+    for content in (text, text.replace("\tNOUN\t", "\t_\t", 1)):
+        (folder / "wo.conllu").write_text(content, "utf-8")
+        status, out, err = run("advise", "wo", "--text", "wo.conllu", *options)
+        assert status == 0, err
+        answers.append(json.loads(out))
+    assert answers[0] == answers[1]

@@ -63,6 +63,19 @@ def test_records_of_an_unknown_task_are_named(run, tmp_path):
     assert (status, "unknown task 'poss' (did you mean 'pos'?)" in said) == (0, True), said
 
 
+def test_a_paper_without_scores_for_these_results_is_named(run):
+    """Its option changed nothing, as if it had been left out."""
+    for source, named in (("mt", True), ("en", False)):
+        rows = [Record(task="pos", source=source, target=tag, metric="accuracy", value=90.0) for tag in ("en", "fr")]
+        layers = [
+            Record(measure=name, source="en", target="fr", layer=0, value=0.5) for name in ("cka", "cka_shuffled")
+        ]
+        Results.of([*rows, *layers]).write("results.csv")
+        status, shown, said = run("report", "results.csv", "--out", source, "--beside", "muller2021")
+        assert (status, "ours − theirs" in shown) == (0, not named), said
+        assert ("--beside: muller2021 has no published score of these tasks" in said) == named, said
+
+
 def test_tables_for_a_paper(run, tiny_bert):
     assert finetune(run, tiny_bert, out="all/reference")[0] == 0
     assert finetune(run, tiny_bert, "--random-init", "1-2", out="all/ablated")[0] == 0

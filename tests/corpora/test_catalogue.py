@@ -265,6 +265,13 @@ def test_raw_text_is_read_from_the_first_folder_that_has_it(tmp_path, monkeypatc
             assert [load_text(name, data=data)[0].text for name in names] == expected
 
 
+def test_a_treebank_is_no_raw_text(treebanks):
+    """Its numbers and columns were read as words, and adapted to."""
+    (path,) = treebanks.glob("ud/*/fr_pud-ud-test.conllu")
+    with pytest.raises(DataError, match=r"fr_pud-ud-test\.conllu: is a treebank, not raw text .*a \.txt file"):
+        load_text(f"fr={path}[:2]")
+
+
 def test_a_folder_of_the_same_name_does_not_hide_raw_text(tmp_path, monkeypatch):
     """`crosslens lab export --out lab` writes a folder ``lab/src``."""
     monkeypatch.chdir(tmp_path)

@@ -5,11 +5,13 @@ import json
 import pandas as pd
 import pytest
 
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.errors import RequestError
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import read_study
+from crosslens.training.recipe import find_recipe
 from toys import SENTENCES
 
 TWO = """
@@ -42,7 +44,7 @@ def test_sources_that_share_their_training_data_share_their_reference(folder, ti
     assert len(store.ids()) == 2 + 1 + 2
     summary = pd.read_csv(folder / "runs" / "studies" / "two" / "summary.csv")
     assert sorted(summary["source"]) == ["to-en", "to-en", "to-fr", "to-fr"]
-    (note,) = plan(study, store).notes
+    (note,) = [note for note in plan(study, store).notes if "share" in note]
     assert note == (
         "pos: these sources have the same training data and share their runs: to-fr (ud/en_toy:train), to-en"
         " (ud/en_toy:train)"
@@ -118,3 +120,18 @@ def test_settings_that_no_condition_uses_are_noted(folder, tiny_bert, settings, 
     study, store = two_sources(folder, tiny_bert, *conditions)
     planned = plan(study.model_copy(update=settings), store)
     assert [note for note in planned.notes if "has no effect" in note] == notes
+
+
+def test_trainings_with_few_steps_are_named_with_their_source(folder, tiny_bert):
+    """Whoever reads the table of a study sees no log of its runs; a condition can have a recipe of its own."""
+    study, store = two_sources(folder, tiny_bert, {"freeze": "1", "recipe": "bilstm"})
+    train = load_corpus("ud/en_toy:train")
+
+    def notes(**settings):
+        changed = study.model_copy(update={"set": {"batch": 3, **settings}})
+        return [note for note in plan(changed, store).notes if "under-trained" in note]
+
+    warning = find_recipe("small", "pos", {"batch": 3, "epochs": 1, "limit": 6}).few_steps(len(train))
+    assert warning == "with 2 steps (1 epoch) of training, the model is probably under-trained; set epochs=50"
+    assert notes(epochs=1, limit=6) == [f"pos, source to-fr: {warning}", f"pos, source to-en: {warning}"]
+    assert notes(epochs=25, limit=6) == []

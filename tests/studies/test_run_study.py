@@ -283,7 +283,7 @@ def test_frozen_layers_and_parts_have_columns_of_their_own(study, treebanks, tmp
     asked = Study.model_validate({**study.model_dump(), "conditions": conditions, "seeds": [1]})
     run_study(asked, tmp_path, executor="serial", data=str(treebanks), device="cpu")
     results = read_results(tmp_path / "studies" / "toy" / "results.csv").filter(metric="accuracy")
-    heads = ["reference", "Δ 1-2", "Δ 1-2 attention", "Δ reference frozen 0-2"]
+    heads = ["reference", "Δ 1-2", "Δ 1-2 attention", "Δ frozen 0-2"]
     assert sorted(results.table().columns) == sorted(heads)
     summary = pd.read_csv(tmp_path / "studies" / "toy" / "summary.csv")
     assert summary["condition"].nunique() == 4

@@ -36,10 +36,10 @@ def test_the_best_of_a_grid_is_used_for_all(study, treebanks, tmp_path):
     }
     (best,) = chosen
     assert scores[best] == max(scores.values())
-    assert report.plan.notes == (
+    assert [note for note in report.plan.notes if "tried" in note] == [
         f"pos en reference seed 1: batch={best[1]}, learning_rate={best[0]} has the best dev score,"
         f" {scores[best]:.2f} (of 4 tried)",
-    )
+    ]
     assert store.collect(study.name).records["settings"].unique().to_pylist() == [
         f"batch={best[1]} learning_rate={best[0]}"
     ]
@@ -52,7 +52,7 @@ def test_every_condition_can_have_a_recipe_of_its_own(study, treebanks, tmp_path
     assert (len(planned.left), planned.waiting) == (4, 4)
     report = run(each, tmp_path, treebanks, progress=(updates := []).append)
     assert report.plan.waiting == 0
-    assert len(report.plan.notes) == 2
+    assert sum("tried" in note for note in report.plan.notes) == 2
     counted = [str(update) for update in updates if update.stage == "training and evaluating"]
     assert counted[0] == "training and evaluating: 0 of 4 runs (4 more wait for some of them)"
     assert counted[-1] == "training and evaluating: 6 of 6 runs"

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from crosslens.training.finetune import FEW_STEPS, finetune
-from crosslens.training.recipe import find_recipe
+from crosslens.training.finetune import finetune
+from crosslens.training.recipe import FEW_STEPS, find_recipe
 
 
 @pytest.mark.parametrize("batch", [1, 4])

@@ -64,12 +64,17 @@ def command(
     from crosslens.cli._display import print_object
     from crosslens.cli._evaluation import load_named_encoder
     from crosslens.corpora.catalogue import load_corpus, load_text, names_text
+    from crosslens.data.formats import CONLLU, to_complete
+    from crosslens.data.formats.conllu import LAYERS
     from crosslens.unseen.advice import advise
     from crosslens.unseen.rule import read_rule
 
     language = _language_tag(language)
     _refuse_transliterated(text)
-    corpus = load_text(text, data=data) if names_text(text) else load_corpus(text, split="train", data=data)
+    bare = to_complete(CONLLU, LAYERS)  # only the words are read, and their annotation may be incomplete
+    corpus = (
+        load_text(text, data=data) if names_text(text) else load_corpus(text, split="train", data=data, format=bare)
+    )
     candidates = _sources(language, split_names(sources), data)
     scheme_names = _schemes(schemes)
     translations = _translations(language, parallel, data) if parallel else None

@@ -326,7 +326,7 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
         language: BCP 47 tag, if the name has none, or a more exact one, such as ``zh-Hant`` for ``raw/zh``.
 
     Raises:
-        DataError: if the text is not found or cannot be read.
+        DataError: if the text is not found, cannot be read or is a treebank.
         RequestError: if the name has another language than ``language``.
     """
     bare, cut = split_slice(str(name))
@@ -350,6 +350,10 @@ def load_text(name: str | Path, *, language: str | None = None, data: str | Path
     if collection == RAW and not Path(name).is_file():
         language = _agreed(language, tag_or_none(part), name)
         return replace(text.read(_raw_file(part, data), language=language), name=name)
+    if Path(name).suffix == CONLLU.ending:
+        raise DataError(
+            "is a treebank, not raw text", file=name, hint="write its text, a sentence a line, to a .txt file"
+        )
     return text.read(name, language=language)
 
 

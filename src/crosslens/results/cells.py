@@ -207,7 +207,7 @@ class Cells:
 
     def head(self, column: Column) -> str:
         """Return the label of a column, with Δ if `compared` makes it a difference."""
-        return f"Δ {column.label}" if self.is_difference(column) else column.label
+        return f"Δ {column.change}" if self.is_difference(column) else column.label
 
     def is_difference(self, column: Column) -> bool:
         """Return whether `compared` makes the column a difference to another column."""

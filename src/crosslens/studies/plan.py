@@ -268,6 +268,8 @@ class _Planner:
                 self.waiting += study.grid.best * len(study.seeds) * len(study.select or [None])
                 return
         selections = [selected for training in trainings for selected in self._selected(training, source)]
+        few = (selected.recipe.few_steps(len(self._train(source))) for selected in selections)
+        self.notes += [f"{task}, source {name}: {warning}" for warning in few if warning is not None]
         for selected, seed in itertools.product(selections, study.seeds):
             base = self.encoders.base(condition, seed, source, partner, limit=selected.recipe.limit)
             if base is None:

@@ -1,7 +1,6 @@
 """Fine-tune an encoder on a task in one language."""
 
 import dataclasses
-import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,7 +20,6 @@ from crosslens.encoders.models.adapters import begin_update, copy_to_train, end_
 from crosslens.encoders.models.language_specific import language_parts
 from crosslens.encoders.models.quantize import refuse_trained
 from crosslens.errors import DataError, RequestError, require_integer
-from crosslens.formatting import counted
 from crosslens.initial_weights import initial_weights
 from crosslens.progress import Listener, listening
 from crosslens.tasks import Task, find_task
@@ -35,11 +33,6 @@ from crosslens.training.recipe import DEFAULT, Recipe, default_recipe, find_reci
 from crosslens.training.sparse_embeddings import restrict_embeddings
 
 Facts = dict[str, str | int | float]
-
-FEW_STEPS = 50
-"""Steps below which a model is probably under-trained: multilingual-e5-small, trained with the recipe ``small`` on 160
-sentences, tagged 75 % of Wolof words after 20 steps, 80 % after 50 and 84 % after 100; of English ones 78 % after 20,
-92 % after 50 and 94 % after 70."""
 
 
 @torch.inference_mode(mode=False)  # also where the caller switched gradients off
@@ -159,7 +152,7 @@ def finetune(
             validated=validated,
         )
         epochs.run()
-    if (warning := _few_steps(epochs.loop.settings.steps, recipe.epochs)) is not None:
+    if (warning := recipe.few_steps(len(train))) is not None:
         listener.say(warning)
     end_update(encoder)
     encoder.trained.eval()
@@ -231,15 +224,6 @@ def _untrained_model(encoder: Encoder, task: Task, recipe: Recipe, train: Corpus
     with initial_weights(stream_seed(seed, "head")):
         head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout).to(encoder.device)
     return TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
-
-
-def _few_steps(steps: int, epochs: int) -> str | None:
-    """Warn of a training with fewer than `FEW_STEPS`, and name the number of epochs that has twice as many."""
-    if steps >= FEW_STEPS:
-        return None
-    enough = math.ceil(2 * FEW_STEPS * epochs / steps)
-    number = f"{counted(steps, 'step', 'steps')} ({counted(epochs, 'epoch', 'epochs')})"
-    return f"with {number} of training, the model is probably under-trained; set epochs={enough}"
 
 
 def _corpus_facts(whole: Corpus, train: Corpus, encoded: EncodedCorpus) -> Facts:

@@ -1,5 +1,6 @@
 """Fine-tuning recipes: immutable, validated settings. Named recipes cite their source."""
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, cast
 
@@ -8,8 +9,14 @@ from pydantic import BaseModel, Field
 from crosslens.data.corpus import Corpus, trained_languages
 from crosslens.encoders.options import Precision
 from crosslens.errors import RequestError, require_known, suggest
+from crosslens.formatting import counted
 from crosslens.settings import Count, Positive, Share, Strict, replace_settings
 from crosslens.tasks import Task, find_task
+
+FEW_STEPS = 50
+"""Steps below which a model is probably under-trained: multilingual-e5-small, trained with the recipe ``small`` on 160
+sentences, tagged 75 % of Wolof words after 20 steps, 80 % after 50 and 84 % after 100; of English ones 78 % after 20,
+92 % after 50 and 94 % after 70."""
 
 
 class Recipe(Strict):
@@ -87,6 +94,16 @@ class Recipe(Strict):
         if set(trained_languages(dev.language)) <= set(trained_languages(train.language)):
             return self.select
         return f"oracle {dev.name}" if self.select == "best" else f"{self.select}, oracle {dev.name}"
+
+    def few_steps(self, sentences: int) -> str | None:
+        """Warn of a training with fewer than `FEW_STEPS`, and name the number of epochs that has twice as many."""
+        epoch_steps = math.ceil(min(sentences, self.limit or sentences) / self.batch)
+        steps = self.epochs * epoch_steps
+        if steps >= FEW_STEPS:
+            return None
+        enough = math.ceil(2 * FEW_STEPS / epoch_steps)
+        number = f"{counted(steps, 'step', 'steps')} ({counted(self.epochs, 'epoch', 'epochs')})"
+        return f"with {number} of training, the model is probably under-trained; set epochs={enough}"
 
     @property
     def may_drop_out(self) -> bool:

@@ -28,6 +28,8 @@ from crosslens.formatting import counted
 TAG = re.compile(r"O|[BI]-\S+")
 _OTHER_SCHEME = re.compile(r"[ESLUM]-\S+")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:")
+_COLUMN = re.compile(r"[^ \t]+")
+"""A column, whatever separates it from the others."""
 CONLLU_COLUMNS = 10
 """Columns of a CoNLL-U file, which is often named as the older formats are: ``.conll``."""
 DOCUMENT = "-DOCSTART-"
@@ -81,7 +83,8 @@ def read(
 
     Raises:
         DataError: with file and line, for a file that is missing, empty or not UTF-8; a line with another number of
-            columns; an invalid IOB tag; missing ids; or a word without its prefix.
+            columns or another separator than the first; an invalid IOB tag; an entity type in two spellings that
+            differ in capital letters; missing ids; or a word without its prefix.
     """
     file = str(path)
     text = read_text(path, otherwise=otherwise)
@@ -95,6 +98,7 @@ def read(
         sentences += [sentence] if sentence else []
     if not sentences:
         raise DataError("contains no sentences", file=file, hint="check that this is the right file")
+    _refuse_two_spellings(sentences, file)
     return Corpus(tuple(sentences), name or file, language, split)
 
 
@@ -183,14 +187,8 @@ def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Se
         if _is_comment(line, columns, layout):
             name = sentence_id(line) or name
             continue
-        if len(columns) != layout.columns:
-            hint = "every word needs its tag" if len(columns) < layout.columns else None
-            raise DataError(
-                f"{counted(len(columns), 'column', 'columns')}, but the first word of the file has {layout.columns}",
-                file=file,
-                line=number,
-                hint=hint,
-            )
+        if len(columns) != layout.columns or (layout.separator == " " and "\t" in line):
+            raise _other_columns(line, layout, file, number)
         if layout.numbered and columns[0] != (expected := str(layout.start + len(words))):
             hint = "an empty line separates sentences" if columns[0] == str(layout.start) else None
             reason = f"unexpected id {columns[0]!r}, expected {expected}"
@@ -213,6 +211,18 @@ def _sentence(block: Sequence[str], start: int, file: str, layout: Layout) -> Se
         where=Where(file, first or start),
         lines=tuple(block),
     )
+
+
+def _other_columns(line: str, layout: Layout, file: str, number: int) -> DataError:
+    """The error for a line with other columns, or other separators, than the first word of the file."""
+    count = len(_COLUMN.findall(line) if layout.separator == " " else layout.split(line))
+    if len(_COLUMN.findall(line)) == layout.columns:
+        separators = "tabs" if layout.separator == "\t" else "spaces"
+        reason = f"the columns are not separated by {separators}, but those of the first word of the file are"
+        return DataError(reason, file=file, line=number, hint=f"separate them by {separators} in all lines")
+    hint = "every word needs its tag" if count < layout.columns or layout.tag is None else None
+    reason = f"{counted(count, 'column', 'columns')}, but the first word of the file has {layout.columns}"
+    return DataError(reason, file=file, line=number, hint=hint)
 
 
 def _is_comment(line: str, columns: Sequence[str], layout: Layout) -> bool:
@@ -243,9 +253,23 @@ def check_tag(tag: str, *, file: str, line: int, hint: str | None = None) -> str
         return tag
     more = "; convert BIOES and BILOU to IOB2 first" if _OTHER_SCHEME.fullmatch(tag) else ""
     more = "; numbers need their names, as in a data set of the library datasets" if tag.isdigit() else more
+    more += ", and outside an entity stands the letter O" if tag == "0" else ""
     raise DataError(
         f"{tag!r} is not an IOB tag", file=file, line=line, hint=hint or f"tags are O, B-TYPE and I-TYPE{more}"
     )
+
+
+def _refuse_two_spellings(sentences: Sequence[Sentence], file: str) -> None:
+    """Refuse ``B-Per`` beside ``B-PER``, which would be another type; the more frequent spelling is the right one."""
+    types = Counter(tag[2:] for sentence in sentences for tag in sentence.entities or () if tag != "O")
+    spellings: dict[str, str] = {}
+    for kind, _ in types.most_common():
+        frequent = spellings.setdefault(kind.casefold(), kind)
+        if frequent != kind:
+            tagged = (s for s in sentences if any(tag[2:] == kind for tag in s.entities or ()))
+            where = next(tagged).where
+            reason = f"the sentence has entities of type {kind!r}, which is {frequent!r} elsewhere in the file"
+            raise DataError(reason, file=file, line=where.line if where else None, hint=f"write {frequent}")
 
 
 def _same_words(corpus: Corpus, layout: Layout) -> bool:
