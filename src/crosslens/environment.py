@@ -11,6 +11,15 @@ def switch(name: str) -> bool | None:
     return None if text is None else text.lower() not in _FALSE
 
 
+OFFLINE = ("CROSSLENS_OFFLINE", "HF_HUB_OFFLINE")
+"""Variables that switch network access off."""
+
+
 def offline() -> bool:
     """Whether CROSSLENS_OFFLINE or HF_HUB_OFFLINE forbids network access; 0, no, off and false allow it."""
-    return any(switch(name) for name in ("CROSSLENS_OFFLINE", "HF_HUB_OFFLINE"))
+    return any(switch(name) for name in OFFLINE)
+
+
+def to_go_online() -> str:
+    """How to allow network access that `offline` forbids, for error messages."""
+    return f"unset {' and '.join(name for name in OFFLINE if switch(name))}"

@@ -147,7 +147,7 @@ def test_what_is_transliterated_is_read_from_the_same_folder_and_split(treebanks
         ("ud/fr_pud:train", r"ud/fr_pud has no train split .available: test"),
         ("ud/en-toy", "is not a valid corpus name"),
         ("unre/en_ewt", "unknown collection 'unre' .did you mean 'uner'"),
-        ("raw/wo", "'raw/wo' is raw text without words .*predict --split-words"),
+        ("raw/wo", "'raw/wo' is raw text without words .*`crosslens predict MODEL raw/wo --split-words --out FILE`"),
         ("nowhere.conllu", "corpus file .* not found"),
         ("nothing", "corpus file .* not found"),
         ("Wolof=nowhere.conllu", "give the language as a tag, such as wo=FILE"),

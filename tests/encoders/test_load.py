@@ -242,6 +242,15 @@ def test_a_hub_name_is_found_in_the_cache_without_the_network(tiny_bert, tmp_pat
     assert shown.stdout.splitlines() == [f"someone/tiny 4 {digest}", f"tiny 4 {digest}"], shown.stderr
 
 
+def test_the_hint_without_a_network_names_the_switch_and_a_whole_command(monkeypatch):
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv("CROSSLENS_OFFLINE", "1")
+    with pytest.raises(EncoderError, match="the network is switched off") as refused:
+        load_encoder("none")
+    command = "`crosslens encoders get e5-small --out e5-small`"
+    assert refused.value.hint == f"unset CROSSLENS_OFFLINE, give a folder, or run {command}"
+
+
 def test_a_hub_that_cannot_be_reached_is_asked_once(tmp_path):
     """`runs/adapted` may be a missing folder or a name on the hub."""
     environment = os.environ | {"HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "", "HF_ENDPOINT": "http://127.0.0.1:9"}

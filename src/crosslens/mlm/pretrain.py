@@ -36,6 +36,7 @@ from crosslens.encoders.load import quiet, save_tokenizers
 from crosslens.encoders.models.language_specific import RoutedBertConfig, RoutedBertForMaskedLM
 from crosslens.errors import RequestError, require_integer
 from crosslens.files import new_folder, refuse_existing
+from crosslens.formatting import counted
 from crosslens.initial_weights import initial_weights
 from crosslens.mlm.code_switching import switch_words
 from crosslens.mlm.objective import Batch, claimed, train_language_model
@@ -259,7 +260,8 @@ def _hold_out(text: Mapping[str, list[str]], lines: int) -> tuple[dict[str, list
     for language, all_lines in text.items():
         if len(all_lines) <= lines:
             raise RequestError(
-                f"{language} has {len(all_lines)} lines, too few to hold out {lines}", hint="lower validation.lines"
+                f"{language} has {counted(len(all_lines), 'line', 'lines')}, too few to hold out {lines}",
+                hint="lower validation.lines" if len(all_lines) > 1 else "give more text",
             )
     train = {language: all_lines[:-lines] for language, all_lines in text.items()}
     return train, {language: all_lines[-lines:] for language, all_lines in text.items()}

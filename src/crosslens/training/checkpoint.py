@@ -28,7 +28,7 @@ from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.encoders.load import DESCRIPTION, load_encoder, quiet, save_tokenizers
 from crosslens.encoders.models.held_weights import without_int8
 from crosslens.encoders.readouts.transformer import TransformerReadout, as_tower, rotated
-from crosslens.environment import offline
+from crosslens.environment import offline, to_go_online
 from crosslens.errors import EncoderError, RequestError, WorkError, suggest_beside
 from crosslens.files import is_refusal, new_folder
 from crosslens.tasks import Task, find_task
@@ -105,7 +105,7 @@ def push_model(
 ) -> str:
     """Upload a model to the Hugging Face hub; see `TaskModel.push_to_hub`."""
     if offline():
-        raise RequestError("no upload to the hub: network access is switched off", hint="unset CROSSLENS_OFFLINE")
+        raise RequestError("no upload to the hub: network access is switched off", hint=to_go_online())
     api = huggingface_hub.HfApi(token=token)
     with TemporaryDirectory() as folder:
         save_model(model, Path(folder) / "model")

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 
 from crosslens.digests import digest, digest_file
-from crosslens.environment import offline
+from crosslens.environment import offline, to_go_online
 from crosslens.errors import DownloadError
 from crosslens.progress import Listener, Progress, listening
 
@@ -40,7 +40,7 @@ def fetch(
             the disk is full, or the checksum differs, in which case the file is removed.
     """
     if offline():
-        raise DownloadError(f"cannot download {url}: the network is switched off", hint="unset CROSSLENS_OFFLINE")
+        raise DownloadError(f"cannot download {url}: the network is switched off", hint=to_go_online())
     listener = listening(progress)
     part = unfinished(path, url)
     reason = ""
