@@ -8,11 +8,13 @@ from crosslens.encoders.reinit import random_init
 
 
 def test_an_encoder_is_reinitialised_and_read_as_the_options_say(tiny_bert):
-    encoder, model = load_subject(tiny_bert, {"repeat": 2, "precision": None}, device="cpu", random_init="1", seed=3)
+    encoder, model = load_subject(
+        str(tiny_bert), {"repeat": 2, "precision": None}, device="cpu", random_init="1", seed=3
+    )
     expected = read_as(random_init(load_encoder(tiny_bert, device="cpu"), "1", seed=3), repeat=2)
     assert model is None
     assert encoder.condition == expected.condition == Condition(layers="1", repeat=2)
     assert encoder.digest == expected.digest
-    unchanged, _ = load_subject(tiny_bert, {}, device="cpu")
+    unchanged, _ = load_subject(str(tiny_bert), {}, device="cpu")
     assert unchanged.condition.is_reference
     assert unchanged.digest != encoder.digest
