@@ -139,7 +139,7 @@ def test_the_current_folder_is_not_replaced_even_if_it_is_empty(tmp_path, monkey
 
 @pytest.mark.parametrize(("path", "out"), [("vectors", "vectors/out"), ("out/vectors", "out"), ("out", "./out")])
 def test_two_new_folders_are_apart(path, out):
-    with pytest.raises(RequestError, match="the same folder, or one is inside the other"):
+    with pytest.raises(RequestError, match="are the same, or one is inside the other"):
         refuse_inside(path, out, what="--export")
 
 

@@ -125,7 +125,7 @@ def test_text_that_cannot_be_used(texts, tmp_path):
     ):
         with pytest.raises(DataError, match=message):
             pretrain(SMALL.model_copy(update={"corpora": {"en": file}}), tmp_path / "out", base=tmp_path)
-    with pytest.raises(RequestError, match=r"too few for one sequence .* --set shape\.positions=NUMBER"):
+    with pytest.raises(RequestError, match=r"too few for one sequence .*--set shape\.positions=NUMBER"):
         pretrain(SMALL.model_copy(update={"corpora": {"en": "short.txt"}}), tmp_path / "out", base=tmp_path)
     with pytest.raises(RequestError, match="save_every=0 is not an integer of at least 1"):
         pretrain(SMALL, tmp_path / "out", base=texts, save_every=0)

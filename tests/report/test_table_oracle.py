@@ -144,7 +144,7 @@ def test_tables_of_results_say_how_many_corpora_and_seeds_their_means_are_over(r
             keys = {SAME: same, CROSS: cross}.get(target, [(target, corpus)])
             assert target not in (SAME, CROSS) or corpus == f"of {len(keys)}"
             for column, value in zip(frame.columns, values, strict=True):
-                (text,) = [t for t, c in CONDITIONS.items() if column in (c.label, f"Δ {c.label}")]
+                (text,) = [t for t, c in CONDITIONS.items() if column in (c.label, f"Δ {c.change}")]
                 expected, _ = by_seed(scores, text, keys, difference=text != "none")
                 mean = np.mean(expected) if expected else np.nan
                 assert value == pytest.approx(mean, abs=1e-9, nan_ok=True), (section.title, target, column)

@@ -55,7 +55,7 @@ def test_the_advised_window_is_one_that_a_recipe_can_have(monkeypatch):
     recipe = Recipe(batch=1, gradient_checkpointing="layers")
     for length, window in ((20, 10), (15, 8)):
         warning = memory_warning(trained("bert"), recipe, windows(length))
-        assert warning.endswith(f"use a shorter window (--set window={window})")
+        assert warning.endswith(f"use a shorter window (the setting window={window}, or --set window={window})")
         assert Recipe(window=window)
 
 
