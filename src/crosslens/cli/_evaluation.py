@@ -28,12 +28,12 @@ def find_folder(name: str, *, device: str | None = None) -> str:
 
     Commands call this when all else that they were asked for has been checked.
     """
-    if not name.startswith("lab:"):
-        return name
     from crosslens.cli._display import progress
     from crosslens.encoders.encoder import find_device
-    from crosslens.mlm.lab_encoder import encoder_folder
+    from crosslens.mlm.lab_encoder import encoder_folder, laboratory_of
 
+    if laboratory_of(name) is None:
+        return name
     find_device(device)
     with progress() as bar:
         return encoder_folder(name, progress=bar)

@@ -131,8 +131,7 @@ def _refuse_transliterated(text: str) -> None:
 def _sources(language: str, names: list[str], data: str | None) -> dict[str, "Corpus"]:
     """Load the source treebanks, one for each language, none in the language that is asked for."""
     from crosslens.corpora.catalogue import load_corpus
-    from crosslens.corpora.collection import is_same_language
-    from crosslens.data.corpus import trained_languages
+    from crosslens.corpora.collection import is_trained_language
 
     sources: dict[str, Corpus] = {}
     for source in (load_corpus(name, split="train", data=data) for name in names):
@@ -141,7 +140,7 @@ def _sources(language: str, names: list[str], data: str | None) -> dict[str, "Co
             raise RequestError(
                 f"{other.name} and {source.name} are both in {source.language}", hint="give one source per language"
             )
-        if any(is_same_language(language, known) for known in trained_languages(source.language)):
+        if is_trained_language(language, source.language):
             raise RequestError(
                 f"{source.name} is in {language}, so transfer from it is not zero-shot",
                 hint="leave it out, or fine-tune on it",
