@@ -85,4 +85,19 @@ def of_heads(effects=EFFECTS):
     )
 
 
+def along_pretraining(seeds=(1, 2)):
+    """Similarity and scores at three steps of pretraining, of which only French differs by seed."""
+    return Results.of(
+        record
+        for seed in seeds
+        for step, cka, zero_shot in ((0, 0.2, 40.0), (100, 0.6, 40.0 + seed), (300, 1.0, 50.0))
+        for record in (
+            similarity("cka", cka, seed=seed, layer=1, condition=f'{{"checkpoint": "{step}"}}'),
+            similarity("cka_shuffled", 0.1, seed=seed, layer=1, condition=f'{{"checkpoint": "{step}"}}'),
+            score("en", 90.0, seed=seed, condition={"checkpoint": step}),
+            score("fr", zero_shot, seed=seed, condition={"checkpoint": step}),
+        )
+    )
+
+
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -11,7 +11,7 @@ from crosslens.report.significance import significance_of
 from crosslens.results.chart import DASHES, SENTENCE_PAIRS, similarity_chart
 from crosslens.results.probe_chart import probe_chart
 from crosslens.results.record import Results
-from made_records import score, similarity
+from made_records import along_pretraining, score, similarity
 from made_sections import probes
 
 pytest.importorskip("altair")
@@ -70,19 +70,6 @@ def test_probes_say_that_bands_are_intervals_of_one_seed():
     assert key(probe_chart(Results.of(ends))) == ["bands: 95 % intervals over test texts or sentences"]
     seeds = [replace(each, seed=seed) for each in ends for seed in (1, 2)]
     assert "title" not in probe_chart(Results.of(seeds)).to_dict()
-
-
-def along_pretraining(seeds):
-    return Results.of(
-        record
-        for seed in seeds
-        for step, cka, zero_shot in ((0, 0.2, 40.0), (100, 0.6, 40.0 + seed), (300, 1.0, 50.0))
-        for record in (
-            similarity("cka", cka, seed=seed, layer=1, condition=f'{{"checkpoint": "{step}"}}'),
-            score("en", 90.0, seed=seed, condition={"checkpoint": step}),
-            score("fr", zero_shot, seed=seed, condition={"checkpoint": step}),
-        )
-    )
 
 
 def test_lines_along_pretraining_say_which_are_dashed_and_that_bands_are_over_seeds():

@@ -9,23 +9,9 @@ from crosslens.report.charts.figures import all_figures
 from crosslens.report.charts.pretraining_curves import pretraining_curves
 from crosslens.results.cells import condition_of
 from crosslens.results.record import Results
-from made_records import score, similarity
+from made_records import along_pretraining, score
 
 pytest.importorskip("altair")
-
-
-def made(seeds=(1, 2)):
-    return Results.of(
-        record
-        for seed in seeds
-        for step, cka, zero_shot in ((0, 0.2, 40.0), (100, 0.6, 40.0 + seed), (300, 1.0, 50.0))
-        for record in (
-            similarity("cka", cka, seed=seed, layer=1, condition=f'{{"checkpoint": "{step}"}}'),
-            similarity("cka_shuffled", 0.1, seed=seed, layer=1, condition=f'{{"checkpoint": "{step}"}}'),
-            score("en", 90.0, seed=seed, condition={"checkpoint": step}),
-            score("fr", zero_shot, seed=seed, condition={"checkpoint": step}),
-        )
-    )
 
 
 def rows(chart):
@@ -37,7 +23,7 @@ def rows(chart):
 
 def test_each_quantity_goes_from_0_to_100_percent_of_its_change():
     drawn = {}
-    for row in rows(pretraining_curves(made())):
+    for row in rows(pretraining_curves(along_pretraining())):
         drawn.setdefault(row["what"], {})[row["step"]] = (row["low"], row["share"], row["high"], row["of"])
     similar, transferred = drawn  # neither the baseline nor the score that does not change
     assert similar.startswith("CKA")
@@ -51,7 +37,7 @@ def test_each_quantity_goes_from_0_to_100_percent_of_its_change():
 
 
 def test_it_is_drawn_where_steps_are_and_nowhere_else():
-    assert "pretraining-steps" in all_figures(made())
+    assert "pretraining-steps" in all_figures(along_pretraining())
     without = Results.of([score("en", 90.0), score("fr", 80.0)])
     assert "pretraining-steps" not in all_figures(without)
     with pytest.raises(RequestError, match="nothing that changed"):
@@ -63,8 +49,8 @@ def test_baselines_and_scores_in_the_source_language_are_left_out_though_they_ch
         replace(each, value=each.value + condition_of(each.condition).checkpoint.step / 1000)
         if each.measure == "cka_shuffled" or each.target == "en"
         else each
-        for each in made()
+        for each in along_pretraining()
     )
     assert {row["what"] for row in rows(pretraining_curves(changing))} == {
-        row["what"] for row in rows(pretraining_curves(made()))
+        row["what"] for row in rows(pretraining_curves(along_pretraining()))
     }
