@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats import conllu, iob
 from crosslens.data.sentence import Sentence
-from crosslens.errors import DataError
+from crosslens.errors import CrosslensWarning, DataError
 
 UNER = """\
 # newdoc id = d
@@ -183,6 +183,15 @@ def test_missing_files(tmp_path):
 
 word = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=8)
 tag = st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"])
+
+
+def test_a_file_without_empty_lines_is_read_as_one_sentence_with_a_warning(tmp_path, recwarn):
+    path = written(tmp_path, "Anna B-PER\n" + "slept O\n" * 500)
+    with pytest.warns(CrosslensWarning, match=r"x\.iob2 is one sentence of 501 words: an empty line must end each"):
+        assert len(iob.read(path)) == 1
+    iob.read(written(tmp_path, "slept O\n" * 500))  # one long sentence
+    iob.read(written(tmp_path, "slept O\n" * 501 + "\nAnna B-PER\n"))  # a long one among others
+    assert not recwarn.list
 
 
 @given(st.lists(st.lists(st.tuples(word, tag), min_size=1, max_size=6), min_size=1, max_size=5))

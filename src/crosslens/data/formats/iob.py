@@ -21,7 +21,7 @@ from pathlib import Path
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, joined, normal, read_text, sentence_id
 from crosslens.data.sentence import Sentence, Where
-from crosslens.errors import DataError
+from crosslens.errors import DataError, warn
 from crosslens.files import write_bytes
 from crosslens.formatting import counted
 
@@ -34,6 +34,8 @@ CONLLU_COLUMNS = 10
 """Columns of a CoNLL-U file, which is often named as the older formats are: ``.conll``."""
 DOCUMENT = "-DOCSTART-"
 """Prefix of the line between documents in CoNLL files."""
+LONGEST_LONE_SENTENCE = 500
+"""Words of a file's only sentence above which it probably lacks the empty lines between sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ def read(
         sentences += [sentence] if sentence else []
     if not sentences:
         raise DataError("contains no sentences", file=file, hint="check that this is the right file")
+    if len(sentences) == 1 and len(sentences[0].words) > LONGEST_LONE_SENTENCE:
+        warn(f"{file} is one sentence of {len(sentences[0].words):,} words: an empty line must end each sentence")
     _refuse_two_spellings(sentences, file)
     return Corpus(tuple(sentences), name or file, language, split)
 
