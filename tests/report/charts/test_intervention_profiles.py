@@ -75,6 +75,16 @@ def test_rings_of_the_legend_are_not_dashed():
     assert dashes == [[4, 3], [1, 0]]
 
 
+def test_bars_of_two_lines_at_one_layer_stand_beside_each_other_and_those_of_one_line_at_their_layer():
+    def shifts(shown):
+        layers = intervention_profiles(shown).to_dict()["vconcat"][0]["concat"][0]["layer"]
+        drawn = [layer for layer in layers if layer["mark"]["type"] in ("rule", "point") and "x" in layer["encoding"]]
+        return [layer["encoding"]["xOffset"]["value"] for layer in drawn]
+
+    assert shifts(results()) == [-3, 3, -3, 3]
+    assert shifts(results().filter(target="en")) == [0, 0]
+
+
 def test_results_without_a_changed_model_or_without_a_reference_draw_nothing():
     for conditions in ((0, 1, 2), (3, 4)):
         with pytest.raises(RequestError, match="no changed model"):

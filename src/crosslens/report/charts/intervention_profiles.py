@@ -13,6 +13,9 @@ from crosslens.tasks.titles import as_printed
 LINES = {SAME: (LIGHT.same, LIGHT.paper, [4, 3]), ZERO_SHOT: (LIGHT.zero_shot, LIGHT.zero_shot, [1, 0])}
 """Line -> colour of it, of the inside of its marks, and its style."""
 
+APART = 3
+"""Half of the pixels between the marks of two lines at one layer, so that no bar hides another."""
+
 ACROSS = 4
 """Panels beside one another, at most."""
 
@@ -68,12 +71,13 @@ def _panel(points: list[dict[str, object]], order: list[str], title: str, lines:
     )
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=LIGHT.muted).encode(alt.Y("zero:Q"))
     fill = alt.Fill("line:N", sort=lines, scale=alt.Scale(domain=lines, range=filled), legend=legend)
-    bars = base.mark_rule().encode(alt.Y("low:Q"), alt.Y2("high:Q"))
-    marks = base.mark_point(size=36, strokeWidth=1.6, opacity=1).encode(fill)
-    joined = [  # each with a style of its own: a scale of styles would dash the rings of the legend
-        base.transform_filter(alt.datum.line == line).mark_line(strokeWidth=1.6, strokeDash=dash)
-        for line, dash in zip(lines, dashes, strict=True)
-    ]
-    return alt.layer(zero, *joined, bars, marks).properties(
+    shifts = [APART * (2 * place - (len(lines) - 1)) for place in range(len(lines))]
+    beside = [base.transform_filter(alt.datum.line == line) for line in lines]
+    beside = [each.encode(xOffset=alt.value(shift)) for each, shift in zip(beside, shifts, strict=True)]
+    # Each line has a style of its own: a scale of styles would dash the rings of the legend.
+    joined = [each.mark_line(strokeWidth=1.6, strokeDash=dash) for each, dash in zip(beside, dashes, strict=True)]
+    bars = [each.mark_rule().encode(alt.Y("low:Q"), alt.Y2("high:Q")) for each in beside]
+    marks = [each.mark_point(size=36, strokeWidth=1.6, opacity=1).encode(fill) for each in beside]
+    return alt.layer(zero, *joined, *bars, *marks).properties(
         width=alt.Step(max(26, 8 * max(map(len, order)))), height=110, title=alt.TitleParams(title, anchor="middle")
     )
