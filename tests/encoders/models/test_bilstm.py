@@ -248,6 +248,16 @@ def test_wrong_requests(train):
         fresh_bilstm("ud/en_toy")
     with pytest.raises(RequestError, match=r"a BiLSTM has no setting 'hiden_size' .did you mean 'hidden_size'"):
         fresh_bilstm(train, hiden_size=10)
+    for sizes, message in (
+        ({"hidden_size": 401}, r"hidden_size cannot be 401 .it is even"),
+        ({"character_hidden": 7}, r"character_hidden cannot be 7 .it is even"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers=0 is not"),
+        ({"word_size": 2.5}, "word_size=2.5 is not"),
+        ({"dropout": 1}, "dropout cannot be 1 .it is a share below 1"),
+        ({"word_dropout": -0.1}, "word_dropout cannot be -0.1"),
+    ):
+        with pytest.raises(RequestError, match=message):
+            fresh_bilstm(train, **sizes)
     with pytest.raises(RequestError, match="one row per word and equal lengths"):
         fresh_bilstm(train, vectors={"a": np.zeros(2), "b": np.zeros(3)})
     with pytest.raises(RequestError, match="one row per word and equal lengths"):

@@ -31,7 +31,7 @@ from crosslens.encoders.families import find_family
 from crosslens.encoders.gpu.lstm import store_together
 from crosslens.encoders.interventions.change import Change
 from crosslens.encoders.interventions.start import Start
-from crosslens.errors import DataError, RequestError, suggest
+from crosslens.errors import DataError, RequestError, require_integer, suggest
 from crosslens.initial_weights import initial_weights
 
 BEGIN = "▁"
@@ -59,6 +59,10 @@ SIZES = frozenset(
     }
 )
 """Settings of `BilstmConfig` that do not follow from the training corpus and the vectors."""
+
+DROPOUTS = frozenset({"dropout", "word_dropout"})
+BIDIRECTIONAL = frozenset({"hidden_size", "character_hidden"})
+"""Sizes of which each direction of an LSTM has half."""
 
 Vectors = Mapping[str, np.ndarray]
 """Word -> pretrained vector, all of one size."""
@@ -326,7 +330,8 @@ def fresh_bilstm(
 
     Raises:
         DataError: for a corpus without words.
-        RequestError: for vectors of different sizes, an empty mapping, an unknown setting, or a name in place of a
+        RequestError: for vectors of different sizes, an empty mapping, an unknown setting, a size that is not a
+            positive integer, or odd where two directions share it, a dropout outside [0, 1), or a name in place of a
             corpus.
 
     Examples:
@@ -335,8 +340,7 @@ def fresh_bilstm(
         ('bilstm', 3)
     """
     seed = require_seed(seed)
-    if unknown := sorted(sizes.keys() - SIZES):
-        raise RequestError(f"a BiLSTM has no setting {unknown[0]!r}", hint=suggest(unknown[0], SIZES))
+    _require_sizes(sizes)
     sentences = cut_words(train).sentences
     vectors = vectors and {normal(word): vector for word, vector in vectors.items()}
     # A word with a space inside, as in Vietnamese, is read as several, because the tokenizer splits text at spaces.
@@ -378,6 +382,17 @@ def fresh_bilstm(
         changes=(Change(Start(start="bilstm"), seed),),
         origin=bilstm_digest(train, vectors, **sizes),
     )
+
+
+def _require_sizes(sizes: Mapping[str, object]) -> None:
+    if unknown := sorted(sizes.keys() - SIZES):
+        raise RequestError(f"a BiLSTM has no setting {unknown[0]!r}", hint=suggest(unknown[0], SIZES))
+    for name, value in sizes.items():
+        if name not in DROPOUTS:
+            if require_integer(value, name, least=1) % 2 and name in BIDIRECTIONAL:
+                raise RequestError(f"{name} cannot be {value}", hint="it is even: each direction has half of it")
+        elif not (isinstance(value, (int, float)) and 0 <= value < 1):
+            raise RequestError(f"{name} cannot be {value!r}", hint="it is a share below 1, such as 0.33")
 
 
 def bilstm_digest(train: Corpus, vectors: Vectors | None = None, **sizes: Any) -> str:
