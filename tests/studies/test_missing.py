@@ -84,6 +84,21 @@ def test_one_missing_corpus_has_its_own_error(treebanks):
     assert "ud/en_toy" in error.hint
 
 
+def test_of_joined_corpora_the_missing_part_is_named_and_what_joins_it_is_left_out(treebanks):
+    probes = [{"probe": "upos", "train": f"ud/en_toy+{other}", "test": "ud/en_pud"} for other in ("ud/fr_pud", "ud/xx")]
+    tests = ["ud/en_pud", "ud/fr_pud+ud/xx[:9]"]
+    chosen = study(probes=probes, data={"tasks": {"pos": {"en": {"train": "ud/en_toy", "tests": tests}}}})
+    missing = missing_of(treebanks, chosen)
+    assert [(each.corpus, each.needed_for) for each in missing] == [
+        ("ud/fr_pud:train", ("probe upos",)),
+        ("ud/xx:train", ("probe upos",)),
+        ("ud/xx:test", ("target ud/xx of pos",)),
+    ]
+    left, data, _ = leave_out(chosen, sources_of(chosen), chosen.data, missing)
+    assert not left.probes
+    assert data.tasks["pos"]["en"].tests == ("ud/en_pud",)
+
+
 def test_parallel_corpora_raw_text_and_files_count_too(treebanks, tmp_path):
     chosen = study(
         similarity={}, conditions=["none", {"start": "adapted"}], data={"parallel": "tatoeba/xx", "tasks": {"pos": POS}}

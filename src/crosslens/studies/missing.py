@@ -140,7 +140,9 @@ def leave_out(
     notes += lost
     select = study.select and tuple(rule for rule in study.select if _named(rule.oracle, "dev") not in absent)
     for task, name, source in sources if select != () else ():
-        tests = tuple(test for test in source.tests if _named(test, "test") not in absent)
+        tests = tuple(
+            test for test in source.tests if not any(_named(part, "test") in absent for part in split_joined(test))
+        )
         devs = (_named(dev, "dev") for dev in _dev_corpora(study, data, task, source))
         trained = {*(_named(part, "train") for part in split_joined(source.train)), *devs}
         kept = source.model_copy(update={"tests": tests})
@@ -240,7 +242,8 @@ def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: st
         for dev in _dev_corpora(study, data, task, source):
             yield need(dev, "dev", f"source {name}", task)
         for test in source.tests:
-            yield need(test, "test", f"target {_named(test, 'test').removesuffix(':test')}", task)
+            for part in split_joined(test):
+                yield need(part, "test", f"target {_named(part, 'test').removesuffix(':test')}", task)
         labels = [condition.label for condition in study.conditions if reads_text(condition)]
         if labels and source.text is not None:
             check = partial(check_text, source.text, data=folder)
@@ -254,8 +257,9 @@ def _dev_corpora(study: Study, data: Data, task: str, source: Source) -> set[str
 
 
 def _splits(probing: Probing) -> list[tuple[str, str]]:
+    """The corpora of a probe, joined ones apart, and their default splits."""
     named = ((probing.train, "train"), (probing.test, "test"), (probing.dev, "dev"))
-    return [(name, split) for name, split in named if name]
+    return [(part, split) for name, split in named if name for part in split_joined(name)]
 
 
 def _named(name: str | None, split: str = "") -> str:
