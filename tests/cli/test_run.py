@@ -45,6 +45,15 @@ def test_plan_run_and_plan_again(run, file, tmp_path):
     assert shown.count("shared with toy") == 2
 
 
+def test_notes_on_a_study_are_said_once_and_before_its_runs(run, file):
+    tested = "data.tasks.pos.en={train: 'ud/en_toy:train', tests: ['ud/en_toy:train', ud/fr_pud]}"
+    _, _, said = run("run", file, "--out", "runs", "--executor", "serial", "--device", "cpu", "--set", tested)
+    notes = [line for line in said.splitlines() if line.startswith("note: ")]
+    assert any("is also the training corpus" in note for note in notes)
+    assert len(set(notes)) == len(notes)
+    assert said.index(notes[-1]) < said.index("training and evaluating")
+
+
 def test_a_run_that_another_process_works_on_is_named(run, file, tmp_path):
     first = run("plan", file, "--out", "runs")[1].split()[0]
     with Store(tmp_path / "runs").claim(first):

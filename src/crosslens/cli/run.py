@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,6 +10,9 @@ from crosslens.cli._names import STUDY
 from crosslens.cli._options import data_option, device_option, json_option, read_settings
 from crosslens.cli._study import set_option, skip_missing_option, store_option
 from crosslens.formatting import counted
+
+if TYPE_CHECKING:
+    from crosslens.studies.plan import Plan
 
 
 @click.command("run")
@@ -65,18 +69,19 @@ def command(
     from crosslens.report.incomplete import not_evaluated
     from crosslens.runs.execute import Outcome
     from crosslens.runs.store import Store
-    from crosslens.studies.plan import Plan
     from crosslens.studies.run_study import run_study
 
     words = ["crosslens", "run", study, "--out", out, *(word for s in settings for word in ("--set", s))]
     words += ["--data", data] if data else []
     words += ["--skip-missing"] if skip_missing else []
     words += ["--device", device] if device else []
+    shown: set[str] = set()
     with progress() as bar:
 
-        def began(planned: Plan) -> None:
-            for line in describe_missing(planned.missing):
+        def began(planned: "Plan") -> None:
+            for line in (*describe_missing(planned.missing), *_notes(planned)):
                 bar.say(line)
+            shown.update(_notes(planned))
 
         def ended(outcome: Outcome) -> None:
             if outcome.state in ("failed", "taken"):
@@ -97,8 +102,9 @@ def command(
             began=began,
             ended=ended,
         )
-    for note in report.plan.notes:
-        say(f"note: {note}")
+    for note in _notes(report.plan):
+        if note not in shown:  # such as the recipe that was selected
+            say(note)
     done = report.plan.done
     if as_json:
         print_records(Store(out).collect(chosen.name))
@@ -115,3 +121,7 @@ def command(
     )
     if report.failed or report.stopped:
         sys.exit(1)
+
+
+def _notes(planned: "Plan") -> list[str]:
+    return [f"note: {note}" for note in planned.notes]
