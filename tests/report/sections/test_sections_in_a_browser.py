@@ -106,7 +106,8 @@ def test_marks_stand_where_their_values_are(shown):
     assert min(shuffled) > max(true)
     assert shown.locator("#probes polyline.null").count() == 1
     assert shown.locator("#interventions .target").count() == len(TARGETS)
-    assert shown.locator("#interventions .whisker").count() == 6
+    bars = [bar.get_attribute("x1") for bar in shown.locator("#interventions .whisker").all()]
+    assert len(bars) == len(set(bars)) == 6  # those of two lines at one layer are apart
 
 
 def test_a_mark_names_its_layer(shown):

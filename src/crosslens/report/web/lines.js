@@ -12,17 +12,21 @@ const lineChart = ({ label, W, H, scale, sign = false, places, labels, across = 
   const L = 46, T = 10, digits = digitsOf(scale), low = scale[0], high = scale.at(-1), inner = W - L - 16, many = places.length > 1;
   const wide = Math.max(...labels.map((text) => `${text}`.length)) * 7 + 6, steep = labels.some(isNaN) && wide > inner / places.length;
   const B = (steep ? 16 + wide * 0.8 : 24) + (across ? 20 : 0), ends = inset || steep || labels.some(isNaN) ? inner / places.length / 2 : 0;
-  const x = (i) => L + (many ? ends + (places[i] - places[0]) / (places.at(-1) - places[0]) * (inner - 2 * ends) : inner / 2);
+  const isBarred = (point) => point.low !== undefined && point.low !== null && point.low !== point.high;
+  const barred = lines.filter((line) => line.points.some(isBarred)); // drawn beside one another, so that no bar hides another
+  const shifted = (line) => barred.includes(line) ? (barred.indexOf(line) - (barred.length - 1) / 2) * Math.min(6, 18 / barred.length) : 0;
+  const placed = (i) => L + (many ? ends + (places[i] - places[0]) / (places.at(-1) - places[0]) * (inner - 2 * ends) : inner / 2);
   const y = (value) => T + (high - value) / (high - low || 1) * (H - B - T);
   const svg = make("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": `${label}; the values are in the table below` });
   for (const tick of scale) svg.append(make("line", { class: low < 0 && Math.abs(tick) < 1e-9 ? "zero" : "axis", x1: L, x2: W, y1: y(tick), y2: y(tick) }),
     make("text", { x: L - 6, y: y(tick) + 4, "text-anchor": "end" }, written(tick, digits, sign).replace(/^\+0(\.0+)?$/, "0")));
   const every = Math.max(1, Math.ceil(steep ? places.length * 14 / inner : places.length * Math.max(22, wide) / (W - L))); // labels stand apart
   labels.forEach((text, i) => i % every ? null : svg.append(steep
-    ? make("text", { x: x(i) + 4, y: H - B + 16, "text-anchor": "end", transform: `rotate(-60 ${x(i) + 4} ${H - B + 16})` }, text)
-    : make("text", { x: x(i), y: H - B + 20, "text-anchor": "middle" }, text)));
+    ? make("text", { x: placed(i) + 4, y: H - B + 16, "text-anchor": "end", transform: `rotate(-60 ${placed(i) + 4} ${H - B + 16})` }, text)
+    : make("text", { x: placed(i), y: H - B + 20, "text-anchor": "middle" }, text)));
   if (across) svg.append(make("text", { x: (L + W) / 2, y: H - 6, "text-anchor": "middle" }, across));
-  for (const { kind, style = "", points, radius = 4, target = null, joined } of lines) {
+  for (const line of lines) {
+    const { kind, style = "", points, radius = 4, target = null, joined } = line, x = (i) => placed(i) + shifted(line);
     const parts = points.reduce((all, point, k) => {
       if (!k || joined && (!joined[point.i] || points[k - 1].i !== point.i - 1)) all.push([]);
       all.at(-1).push(`${x(point.i)},${y(point.value)}`);
@@ -37,7 +41,7 @@ const lineChart = ({ label, W, H, scale, sign = false, places, labels, across = 
     }
     if (target) svg.append(into);
     for (const point of points) {
-      if (point.low !== undefined && point.low !== null && point.low !== point.high) svg.append(make("line", { class: "whisker", x1: x(point.i), x2: x(point.i), y1: y(point.low), y2: y(point.high) }));
+      if (isBarred(point)) svg.append(make("line", { class: `whisker ${kind}`, x1: x(point.i), x2: x(point.i), y1: y(point.low), y2: y(point.high) }));
       if (point.words) svg.append(make("circle", { cx: x(point.i), cy: y(point.value), r: radius, class: kind }, make("title", {}, point.words)));
     }
   }
