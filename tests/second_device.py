@@ -194,10 +194,25 @@ def _copy_from(source: torch.Tensor, target: Second, non_blocking: bool = False)
     return target
 
 
-class _Module(backend_registration._DummyBackendModule):
-    """What torch reads of the device: unavailable, because `torch.utils.checkpoint` takes any available accelerator."""
+class _Module:
+    """What torch asks of the device: unavailable, because `torch.utils.checkpoint` takes any available accelerator."""
 
     def is_available(self) -> bool:
+        return False
+
+    def is_initialized(self) -> bool:
+        return True
+
+    def device_count(self) -> int:
+        return 1
+
+    def current_device(self) -> int:
+        return 0
+
+    def manual_seed_all(self, seed: int) -> None:
+        pass
+
+    def _is_in_bad_fork(self) -> bool:
         return False
 
 
