@@ -5,6 +5,8 @@ import os
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when huggingface_hub is imported
 os.environ["HF_DATASETS_CACHE"] = os.devnull  # corpora of the user's own cache are no part of any test
 
+import importlib
+import pkgutil
 import signal
 import sys
 from contextlib import nullcontext
@@ -16,6 +18,7 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel
 
+import crosslens
 from rounding import OtherRounding
 from second_device import NAME, register
 from toys import conllu_text, iob_text, pairs_text, topics_text, word_piece
@@ -85,8 +88,16 @@ def treebanks(tmp_path_factory) -> Path:
     return root
 
 
+@pytest.fixture(scope="session")
+def imported():
+    """All modules: one that is first imported while a function is replaced would keep the replacement."""
+    for module in pkgutil.walk_packages(crosslens.__path__, "crosslens."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
 @pytest.fixture
-def second_device(request, monkeypatch) -> torch.device:
+def second_device(request, monkeypatch, imported) -> torch.device:
     """A device that computes on the CPU and refuses tensors of the CPU, as a GPU does."""
     if not request.config.has_second_device:
         pytest.skip("devices in Python need a newer torch")

@@ -1,12 +1,8 @@
 """Fixtures: text, a treebank and a rule in the folder where commands run."""
 
-import importlib
-import pkgutil
-
 import pytest
 from ruamel.yaml import YAML
 
-import crosslens
 from crosslens.data.corpus import Corpus
 from crosslens.errors import RequestError
 from crosslens.unseen.rule import Measured, Provenance, Rule, write_rule
@@ -46,14 +42,6 @@ def incomplete(file, tmp_path):
     with open(tmp_path / "incomplete.yaml", "w") as stream:
         YAML().dump(settings, stream)
     return "incomplete.yaml"
-
-
-@pytest.fixture(scope="session")
-def imported():
-    """All modules: one that is first imported while a function is replaced would keep the replacement."""
-    for module in pkgutil.walk_packages(crosslens.__path__, "crosslens."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from transformers import AutoTokenizer, BertConfig, BertModel
 
 from crosslens.cli.align import _by_layer
 from crosslens.results.record import Record, Results
@@ -85,6 +86,18 @@ def test_words_of_encoders_of_different_depth_are_refused_before_they_are_read(r
     assert status == 2
     assert "equally many layers" in err
     assert "reading words" not in err
+
+
+def test_embedding_tables_of_encoders_of_different_depth_are_compared(run, tiny_bert, tmp_path):
+    """Without a text each has one layer, that of its table."""
+    for name, letters in (("letters", "abcd"), ("other", "ef")):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{letter} {letter}\n" for letter in letters), "utf-8")
+    BertModel(BertConfig.from_pretrained(tiny_bert, num_hidden_layers=2)).save_pretrained("shallow")
+    AutoTokenizer.from_pretrained(tiny_bert).save_pretrained("shallow")
+    dictionary = ("--pair", "en-fr", "--train", "letters.txt", "--test", "other.txt")
+    status, _, err = run("align", "words", tiny_bert, "--against", "shallow", *dictionary, "--out", "out")
+    assert status == 0, err
+    assert set(pd.read_csv("out/results.csv")["layer"]) == {0}
 
 
 def test_sentences_in_both_directions(run, tiny_bert, tmp_path):

@@ -140,6 +140,13 @@ def test_an_interrupt_while_a_class_is_defined_is_an_interrupt(run, tiny_bert, m
     assert (status, "Aborted!" in said) == (1, True)
 
 
+def test_a_fault_of_the_program_keeps_its_traceback(run, monkeypatch):
+    """Nothing else says where it is."""
+    monkeypatch.setattr("crosslens.cli._columns.hanging", lambda line, indent: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run("list", "tasks")
+
+
 @pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_requests_are_one_sentence_and_exit_2(run, tiny_bert, tmp_path, arguments, message):
     arguments = [str(tiny_bert) if a == "@" else a for a in arguments]

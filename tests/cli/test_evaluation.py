@@ -1,5 +1,9 @@
 """What commands compare and probe: an encoder, or that of a fine-tuned model, as the options change it."""
 
+import torch
+from torch import nn
+from transformers import AutoTokenizer, BertModel
+
 from crosslens.cli._evaluation import load_subject
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.read_as import read_as
@@ -18,3 +22,12 @@ def test_an_encoder_is_reinitialised_and_read_as_the_options_say(tiny_bert):
     unchanged, _ = load_subject(str(tiny_bert), {}, device="cpu")
     assert unchanged.condition.is_reference
     assert unchanged.digest != encoder.digest
+
+
+def test_a_checkpoint_of_two_bytes_per_weight_stays_that_small(tiny_bert, tmp_path):
+    BertModel.from_pretrained(tiny_bert, dtype=torch.bfloat16).save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(tmp_path)
+    for precision, dtype in (("bfloat16", torch.bfloat16), (None, torch.float32)):
+        encoder, _ = load_subject(str(tmp_path), {"precision": precision}, device="cpu")
+        linear = [module for module in encoder.trained.modules() if isinstance(module, nn.Linear)]
+        assert {module.weight.dtype for module in linear} == {dtype}

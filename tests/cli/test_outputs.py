@@ -153,3 +153,14 @@ def test_a_reader_that_has_read_enough_ends_the_command_quietly(tmp_path, words)
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="a device of Linux")
+def test_text_that_finds_no_room_is_not_written_again_at_the_end():
+    """Python would try to, and exit with another status and message."""
+    command = [sys.executable, "-m", "crosslens", "list", "tasks"]
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=buffered)
+    message, hint = ended.stderr.splitlines()
+    assert (ended.returncode, message.startswith("crosslens: "), hint.startswith("  hint: ")) == (1, True, True)

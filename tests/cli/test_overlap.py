@@ -16,3 +16,15 @@ def test_the_test_data_are_compared_with_the_training_split(run, tiny_bert):
     lines = [line.split() for line in shown.splitlines()]
     for names in (["en", "ud/en_toy:test"], ["fr", "ud/fr_pud:test"]):
         assert [*names, *(values[*names, f"overlap_{unit}"] for unit in ("tokens", "types"))] in lines
+
+
+def test_a_fine_tuned_model_has_the_rows_of_its_encoder(run, tiny_bert):
+    corpora = ("--train", "ud/en_toy", "--test", "ud/fr_pud")
+    trained = ("--set", "epochs=1", "--keep-model", "--device", "cpu", "--out", "tagger")
+    assert run("finetune", "pos", tiny_bert, *corpora, *trained)[0] == 0
+    rows = []
+    for name, encoder in (("encoder", tiny_bert), ("model", "tagger/model")):
+        status, _, said = run("overlap", encoder, *corpora, "--out", name)
+        assert status == 0, said
+        rows.append([(row["encoder"], row["measure"], row["value"]) for row in rows_of(f"{name}/results.csv")])
+    assert rows[0] == rows[1]

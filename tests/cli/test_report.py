@@ -3,6 +3,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from crosslens.formatting import plain, signed
 from crosslens.report.charts.printed import svg_width
 from crosslens.results.record import Record, Results
@@ -101,9 +103,10 @@ def test_tables_for_a_paper(run, tiny_bert):
     assert not Path("x").exists()
 
 
-def test_errors_of_a_rule_are_a_table(run):
+@pytest.mark.parametrize("task", ["pos", "a task that fills no table"])
+def test_errors_of_a_rule_are_a_table(run, task):
     write_rule(made_up(8), "rule.csv")
-    Results.of([Record(task="pos", source="en", target="fr", metric="accuracy", value=90.0)]).write("results.csv")
+    Results.of([Record(task=task, source="en", target="fr", metric="accuracy", value=90.0)]).write("results.csv")
     status, _, said = run("report", "results.csv", "--out", "report", "--rule", "rule.csv", "--rule", "rule.csv")
     assert status == 0, said
     names = ("rule", "rule-carried-over")

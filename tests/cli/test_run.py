@@ -105,7 +105,9 @@ def test_a_run_is_named_by_the_beginning_of_its_id(run, tmp_path):
     store = Store(tmp_path / "runs")
     publish(store, asked(), answers(FRENCH))
     (name,) = store.ids()
-    assert f"{name}: pos en reference seed 1" in run("explain", name[:5], "--out", "runs")[1]
+    shown = run("explain", name[:5], "--out", "runs")[1]
+    assert f"{name}: pos en reference seed 1" in shown
+    assert "studies: none in this folder" in shown.splitlines()
     status, _, said = run("explain", name[1:6], "--out", "runs")
     assert (status, f"no run id of runs begins with {name[1:6]!r}" in said) == (2, True)
 

@@ -29,11 +29,11 @@ def test_entities_in_txt_files_stay_entities_and_slices_of_text_stay_text(run, f
     assert (folder / "cut.txt").read_text("utf-8").splitlines()[1].startswith("ун цхиен дорт")
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "tsv"])
-def test_labelled_texts_are_written_as_the_file_is_named(run, folder, ending):
+@pytest.mark.parametrize("out", ["out.csv", "out.jsonl", "out.tsv", "Out.TSV"])
+def test_labelled_texts_are_written_as_the_file_is_named(run, folder, out):
     (folder / "ru.csv").write_text("text,label\nПривет мир,a\nДень,b\n", "utf-8")
-    assert run("transliterate", "ru.csv", "--scheme", "cyrillic-latin", "--out", f"out.{ending}")[0] == 0
-    read = load_corpus(f"out.{ending}")
+    assert run("transliterate", "ru.csv", "--scheme", "cyrillic-latin", "--out", out)[0] == 0
+    read = load_corpus(out)
     assert [(item.text, item.label) for item in read] == [("Privet mir", "a"), ("Denʹ", "b")]
 
 

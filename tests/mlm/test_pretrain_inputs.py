@@ -53,11 +53,11 @@ def begin(texts, tmp_path, monkeypatch):
         begun[-1] += (lambda step: batches(step)[0], unseen)
         raise Begun
 
-    def call(changes, out=None):
+    def call(changes, out=None, device="cpu"):
         monkeypatch.setattr(module, "Loop", loop)
         monkeypatch.setattr(module, "train_language_model", stop)
         with pytest.raises(Begun):
-            pretrain(replaced(SMALL, changes), out or tmp_path / str(len(begun)), base=texts, device="cpu")
+            pretrain(replaced(SMALL, changes), out or tmp_path / str(len(begun)), base=texts, device=device)
         return begun[-1]
 
     return call
@@ -182,6 +182,20 @@ def test_every_step_hides_subwords_of_its_own(begin):
     hidden = [batches(step)[3].tobytes() for step in range(SMALL.steps)]
     assert len(set(hidden)) == SMALL.steps
     assert batches(7)[3].tobytes() == hidden[7]
+
+
+def test_a_micro_batch_of_lines_has_as_many_as_fill_that_many_sequences_of_maximum_length(begin):
+    settings = {"reading": "lines"}
+    (_, _, whole, _), (_, _, parts, _) = begin(settings), begin(settings | {"micro_batch": 2})
+    for step in range(SMALL.steps):
+        _, ids, *_ = whole(step)
+        _, first, *_ = parts(step)
+        assert np.array_equal(first, ids[: 2 * SMALL.shape.positions // ids.shape[1]])
+
+
+def test_a_model_is_trained_on_the_device_that_is_asked_for(begin, second_device):
+    model, *_ = begin({}, device=second_device)
+    assert {parameter.device for parameter in model.parameters()} == {second_device}
 
 
 @pytest.mark.parametrize("separate", ["0", "1"])

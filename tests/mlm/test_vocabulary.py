@@ -88,8 +88,16 @@ def test_a_vocabulary_of_ones_own_cuts_as_it_would_alone():
     united = make_vocabularies(text, kind="bpe", size=200, positions=16, anchors="default")
     for language, lines in text.items():
         alone = VOCABULARIES["bpe"](lines, size=100, positions=16)
-        for line in lines:
+        for line in (*text["en"], *text["fr"]):  # no subword of the other language is used
             assert united[language].tokenize(line) == alone.tokenize(line)
+
+
+@pytest.mark.parametrize("kind", ["bpe", "wordpiece"])
+def test_no_subword_has_both_letters_and_punctuation(kind):
+    vocabulary = VOCABULARIES[kind](["(the cat, the dog)."] * 20, size=100, positions=16).get_vocab()
+    subwords = {piece.removeprefix("##").strip("▁") for piece in vocabulary if piece not in SPECIALS.values()}
+    assert {"the", "cat", "(", ",", "."} <= subwords
+    assert all(len(subword) < 2 or subword.isalpha() for subword in subwords)
 
 
 def test_only_characters_within_words_have_a_subword_that_continues_one():

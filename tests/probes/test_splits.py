@@ -9,7 +9,7 @@ from crosslens.corpora.catalogue import load_corpus
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.represent import represent
-from crosslens.errors import RequestError
+from crosslens.errors import DataError, RequestError
 from crosslens.probes import find_probe, probing
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
@@ -63,6 +63,12 @@ def test_only_the_first_sentences_are_read_if_the_probe_asks_for_them(encoder, f
     first, whole = (fitted[call]["train"][0] for call in (0, 2))
     assert np.array_equal(first, represent(encoder, ending(train, " dog."), pooling="mean").vectors)
     assert not np.array_equal(first, whole)
+
+
+def test_a_dev_text_with_a_label_that_training_lacks_is_named(encoder):
+    dev = but(texts(4, seed=3), 2, label="xx")
+    with pytest.raises(DataError, match=r"file\.tsv:3: the label 'xx' does not occur in the training data"):
+        probe(encoder, "langid", train=texts(4, seed=1), test=texts(4, seed=2), dev=dev)
 
 
 def test_a_refusal_counts_the_texts_that_are_the_same_as_a_whole(encoder):

@@ -105,6 +105,14 @@ def test_every_level_that_occurs_is_explained():
         assert (rf"\colorbox{{crosslens{level}}}" in text) is shown
 
 
+@pytest.mark.parametrize(("rows", "environment", "heads"), [(2, "table", 0), (40, "longtable", 1)])
+def test_only_a_table_of_several_pages_repeats_its_head(rows, environment, heads):
+    """LaTeX stops at `endhead` outside a longtable."""
+    lines = to_latex(table(rows=rows)).splitlines()
+    assert any(line.startswith(rf"\begin{{{environment}}}") for line in lines)
+    assert lines.count(r"\endhead") == heads
+
+
 def test_escaped_text_has_nothing_special_left():
     for character in "&%$#_":
         assert character not in escape(HOSTILE).replace(f"\\{character}", "")

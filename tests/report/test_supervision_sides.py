@@ -73,3 +73,16 @@ def test_the_distance_to_a_language_is_the_mean_over_all_versions_of_its_treeban
     assert table.head[0] == "word-order distance from en"
     german = next(row for rows in table.groups.values() for row in rows if row.label == "de")
     assert german.cells[0].value == pytest.approx(0.2)
+
+
+def test_a_seed_without_a_rule_hides_no_other_rule():
+    """Records of the English models' second seed do not say what selected the weights."""
+    rules = {("en", 1): "best", ("en", 2): None, ("de", 1): "last"}
+    scores = [
+        replace(trained(source, target, 90.0, selection=rule), seed=seed)
+        for (source, seed), rule in rules.items()
+        for target in ("en", "de")
+    ]
+    tables = supervision(Results.of(scores))
+    assert len(tables) == 2
+    assert all("selected by different rules: in-language." in table.caption for table in tables)

@@ -6,8 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
-from crosslens.results.chart import State, compared_scores, pair_cells, row_names, similarity_chart
+from crosslens.results.cells import Column
+from crosslens.results.chart import (
+    State,
+    compared_scores,
+    corpus_names,
+    pair_cells,
+    row_names,
+    short_label,
+    similarity_chart,
+)
 from crosslens.results.layer_profile import SAME, TARGET, ZERO_SHOT, profiles_by_variant
 from crosslens.results.record import Record, Results
 from made_records import score
@@ -156,3 +166,26 @@ def test_what_no_chart_shows_is_named_once():
     perplexity = Record(encoder="e", target="fr", metric="perplexity", measure="perplexity", value=5.0)
     with pytest.raises(RequestError, match=r"these results are perplexity \("):
         Results.of([perplexity]).plot()
+
+
+def test_sentences_of_a_corpus_without_a_name_have_none():
+    records = [
+        replace(similarity("en-fr", layer, 0.5), corpus=None, corpus_digest=letter * 64)
+        for layer, letter in enumerate("ab")
+    ]
+    assert set(corpus_names(Results.of(records)).values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("condition", "label"),
+    [
+        ("none", "reference, depth=2, limit=5"),
+        ("1-2", "1-2, depth=2, limit=5"),
+        ({"freeze": "1-2"}, "frozen 1-2, depth=2, limit=5"),
+        ([{"freeze": "1-2"}, {"quantize": "int8"}], "frozen 1-2 quantize=int8, depth=2, limit=5"),
+        ({"freeze": "1-2", "recipe": "small"}, "reference frozen 1-2 recipe=small, depth=2, limit=5"),
+    ],
+)
+def test_a_short_label_leaves_out_the_unmodified_encoder_alone(condition, label):
+    """Settings and variant tell the column from others, whatever was done to the encoder."""
+    assert short_label(Column(Condition.model_validate(condition), "limit=5", "depth=2")) == label

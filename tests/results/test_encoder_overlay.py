@@ -10,7 +10,7 @@ from crosslens.report.tables import all_tables
 from crosslens.results.encoder_overlay import encoder_profiles, profiles_by_kind
 from crosslens.results.layer_profile import SAME, ZERO_SHOT
 from crosslens.results.record import Results
-from made_records import in_bfloat16, score
+from made_records import in_bfloat16, score, similarity
 
 LOSSES = {
     "deep": (12, {"none": 0, "1-2": 12, "3-4": 6, "11-12": 1, "1-12": 30, "0-12": 40, "0-2": 20}),
@@ -168,3 +168,28 @@ def test_encoders_without_a_kind_of_models_in_common_are_refused():
         RequestError, match=r"no two encoders.*plot one encoder at a time: results\.filter\(encoder=…\)"
     ):
         references.plot()
+
+
+def test_an_encoder_has_one_colour_and_one_shape_in_all_panels():
+    """The second panel lacks the first encoder."""
+    names = ("first", "second", "third")
+    large = of_encoders({name: LOSSES["flat"] for name in names}).with_columns(settings="limit=200")
+    small = large.filter(encoder=names[1:]).with_columns(settings="limit=100")
+    panels = (large + small).plot().to_dict()["concat"]
+    assert [panel["title"]["text"] for panel in panels] == ["limit=200", "limit=100"]
+    for channel in ("color", "shape"):
+        scales = [
+            layer["encoding"][channel]["scale"]
+            for panel in panels
+            for layer in panel["layer"]
+            if channel in layer["encoding"]
+        ]
+        looks = {(name, look) for scale in scales for name, look in zip(scale["domain"], scale["range"], strict=True)}
+        assert sorted(name for name, _ in looks) == sorted(names)
+
+
+def test_similarities_beside_scores_change_no_profile():
+    """They come first, and from another language than the models are trained on."""
+    scores = of_encoders()
+    beside = Results.of([similarity("cka", 0.5, encoder="deep", source="de")])
+    assert (beside + scores).plot().to_dict() == scores.plot().to_dict()

@@ -118,6 +118,7 @@ def test_mlflow_reads_what_was_logged(tmp_path, monkeypatch):
     mlflow.set_tracking_uri((tmp_path / "mlruns").as_uri())
     logged("mlflow=mine")
     (tracked,) = mlflow.search_runs(experiment_names=["mine"], output_format="list")
+    assert tracked.info.run_name == "r"
     assert tracked.data.params == {"seed": "1"}
     assert tracked.data.metrics["train/loss"] == 0.25
     assert tracked.data.metrics["test/ud/fr_pud:test_:5_/accuracy"] == 70.0

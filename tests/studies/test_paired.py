@@ -142,6 +142,13 @@ def test_the_means_are_over_the_seeds_that_both_sides_have():
     assert row["difference"] == pytest.approx(row["b"] - row["a"])
 
 
+def test_corpora_without_a_seed_that_all_have_are_compared_one_by_one():
+    sides = [
+        made({("fr", "test", 1): [right, 2], ("de", "test", 2): [right, 4]}, model=f"m{right}") for right in (1, 3)
+    ]
+    assert paired.test(*sides)["target"].tolist() == ["fr", "de"]
+
+
 def test_what_cannot_be_compared(wider, scored, tmp_path):
     with pytest.raises(DataError, match=r"no results.csv or results.parquet in"):
         paired.test(tmp_path, wider)

@@ -82,8 +82,9 @@ def test_a_study_in_bfloat16_asks_everything_in_it(study, treebanks, tmp_path):
     searched = runs(grid=Grid(epochs=(1, 2)), precision="bfloat16")
     assert len(searched) == 2
     assert all(run.condition.find(InPrecision) is not None for run in searched)
-    written = Condition(precision="bfloat16", layers="1")
-    assert study.model_copy(update={"precision": "bfloat16"}).computed(written) == written
+    for written in ({"precision": "bfloat16", "layers": "1"}, {"precision": "bfloat16", "recipe": "wu2019.pos"}):
+        condition = Condition.read(written)
+        assert study.model_copy(update={"precision": "bfloat16"}).computed(condition) == condition
 
 
 def finish(store, asked, **facts):

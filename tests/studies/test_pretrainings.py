@@ -54,6 +54,21 @@ def test_both_sides_of_a_dictionary_count_where_its_words_are_exchanged(tmp_path
     assert len({each["en-fr"] for each in digests}) == 3
 
 
+def test_a_dictionary_is_read_from_the_data_folder_that_is_given(tmp_path, monkeypatch):
+    for folder, words in (("given", "cat chat\n"), ("default", "cat matou\n")):
+        (tmp_path / folder / "muse").mkdir(parents=True)
+        (tmp_path / folder / "muse/en-fr.txt").write_text(words, "utf-8")
+    monkeypatch.setenv("CROSSLENS_DATA", str(tmp_path / "default"))
+    whole = pretraining_study(tmp_path)
+    settings, base = find_pretraining(str(tmp_path / "settings.yaml"))
+    digests = []
+    for name in ("muse/en-fr", str(tmp_path / "given/muse/en-fr.txt")):
+        named = settings.model_copy(update={"dictionaries": {"en-fr": name}})
+        extra = settings_under(named, whole, whole.conditions[2], "fr")
+        digests.append(digests_of(extra, base, Corpora(str(tmp_path / "given")))["en-fr"])
+    assert digests[0] == digests[1]
+
+
 def test_encoders_and_factors_without_text_are_left_out(tmp_path):
     whole = pretraining_study(tmp_path)
     missing = find_missing(whole, (), Data(), folder=None)

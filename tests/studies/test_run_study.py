@@ -147,7 +147,7 @@ def test_a_run_that_fails_stops_no_other_and_is_kept_aside(study, treebanks, tmp
     (failure,) = report.failed
     assert failure.label == "pos en 1 embeddings seed 1"
     assert "layers 1 of this bert encoder have no embeddings" in failure.tail
-    assert report.plan.done == 2
+    assert (report.plan.done, report.stopped) == (2, False)
     assert not results_of(tmp_path).exists()  # it would not be the study's
     kept = tmp_path / "failed" / failure.run
     assert "have no embeddings" in (kept / "log.txt").read_text()

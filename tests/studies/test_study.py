@@ -101,6 +101,11 @@ def test_norwegian_is_a_language(tmp_path):
             LEAST + "similarity:\n  sentencs: 5\n",
             "study.yaml:5: similarity.sentencs: unknown setting; did you mean 'sen",
         ),
+        (LEAST + "select: {rule: last, oracle: x}\n", "select.0: an oracle needs the rule best, not last"),
+        (
+            LEAST + "select: [best, {rule: average, oracle: x}]\n",
+            "study.yaml:4: select.1: an oracle needs the rule best, not average",
+        ),
         (
             LEAST + "select: [last, {orcale: x}]\n",
             "study.yaml:4: select.1.orcale: unknown setting; did you mean 'oracle'",

@@ -32,6 +32,7 @@ def test_records_alone_give_the_classes_and_what_is_known_of_the_languages():
     assert frame.loc["gsw", "encoder - BiLSTM"] == pytest.approx(10.06)
     assert list(frame["seeds"]) == [3, 3, 3]
     assert frame["adapted encoders"].isna().all()  # the records do not tell them apart
+    assert list(frame.columns[-2:]) == ["published text", "published class"]  # what was measured comes first
 
 
 def test_one_seed_and_scores_without_intervals_are_shown_but_not_tested():
@@ -116,6 +117,11 @@ def test_an_adapted_encoder_has_the_recipe_of_the_encoder_and_other_models_may_h
     assert len(typology_of(of(scratch="epochs=9", bilstm="epochs=30"))) == 1
     with pytest.raises(RequestError, match="in several ways"):
         typology_of(of(adapted="epochs=9"))
+
+
+def test_a_language_without_a_baseline_is_left_out_and_the_rows_of_others_stay():
+    alone = [scored("fo", start, 50.0, seed=seed) for start in ("encoder", "adapted") for seed in (1, 2, 3)]
+    assert typology_of(Results.of([*alone, *languages()])).equals(typology_of(Results.of(languages())))
 
 
 @pytest.mark.parametrize("missing", ["encoder", "bilstm"])

@@ -12,6 +12,7 @@ from crosslens.training import epochs as module
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import Recipe
+from toy_trainings import assert_equal
 
 EPOCH = 3  # steps: six sentences, two a batch
 RECIPE = Recipe(batch=2, learning_rate=1e-3, epochs=4, encoder_dropout="off", head_dropout=0.0)
@@ -273,3 +274,4 @@ def test_the_average_is_the_mean_of_the_weights_of_all_epochs(encoder, toy, monk
     score = evaluate(model, [toy("dev")]).records["value"][0].as_py()
     assert model.facts["dev_score"] == score
     assert "epoch" not in model.facts
+    assert_equal(finetune(encoder, "pos", train=toy(), recipe=AVERAGED), model)  # dev data select nothing here

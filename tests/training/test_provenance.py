@@ -14,6 +14,7 @@ def test_the_described_run_is_the_one_that_was_trained(encoder, toy):
     best = FAST.model_copy(update={"select": "best", "epochs": 1, "limit": 4})
     others = {
         "plain": (encoder, {"recipe": FAST.model_copy(update={"epochs": 1})}),
+        "bfloat16": (encoder, {"recipe": FAST.model_copy(update={"epochs": 1, "precision": "bfloat16"})}),
         "dev": (encoder, {"recipe": best, "dev": toy("dev")}),
         "seeds": (random_init(freeze(encoder, "1"), "2", seed=5), {"recipe": best, "dev": toy("dev"), "seed": 2}),
     }

@@ -32,7 +32,7 @@ def command(run: str, folder: str, as_json: bool) -> None:
     click.echo(f"{described['run']}: {described['label']}")
     for name, value in flat(described["identity"]).items():
         click.echo(f"  {name:<24} {value}")
-    click.echo(f"studies: {', '.join(studies)}" if studies else "none in this folder")
+    click.echo(f"studies: {', '.join(studies) or 'none in this folder'}")
     if neighbour:
         name, different = neighbour
         click.echo(f"nearest: {name}, {store.describe(name)['label']}; here {describe_differences(different)}")

@@ -511,9 +511,7 @@ def heat_map(
 
 def short_label(column: Column) -> str:
     """Label of a column without the name of the unmodified encoder."""
-    parts = column.condition.interventions
-    words = " ".join(each.label for each in parts) if parts and all(each.follows for each in parts) else ""
-    return column.label if not words or column.condition.recipe else ", ".join(filter(None, (words, column.variant)))
+    return column.change if column.condition.interventions and not column.condition.recipe else column.label
 
 
 def layer_axis() -> Any:

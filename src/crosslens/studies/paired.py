@@ -178,25 +178,32 @@ def _scores(results: Results, side: str) -> dict[tuple[str | None, ...], _Scores
 
 
 def _cross_language(pairs: Any) -> list[list[tuple[_Scores, _Scores]]]:
-    """Group the corpora of each metric and split that are in the source language of neither side, if several."""
+    """Group the corpora of each metric and split that are in the source language of neither side.
+
+    Single corpora, and corpora without a seed that all have, have no mean.
+    """
     groups: dict[tuple[str | None, str | None], list[tuple[_Scores, _Scores]]] = {}
     for first, second in pairs:
         record = first.record
         target, sources = record.target, (record.source, second.record.source)
         if target is not None and not any(is_trained_language(target, source) for source in sources):
             groups.setdefault((record.metric, record.split), []).append((first, second))
-    return [group for group in groups.values() if len(group) > 1]
+    return [group for group in groups.values() if len(group) > 1 and _common_seeds(group)]
+
+
+def _common_seeds(pairs: Sequence[tuple[_Scores, _Scores]]) -> list[int]:
+    """Seeds that both sides have on every corpus."""
+    return [seed for seed in pairs[0][0].by_seed if all(seed in side.by_seed for pair in pairs for side in pair)]
 
 
 def _row(pairs: Sequence[tuple[_Scores, _Scores]]) -> dict[str, Any]:
     """Test one corpus, or the mean over several."""
     record = pairs[0][0].record
-    sample = pooled([difference(second.by_seed, first.by_seed) for first, second in pairs])
+    seeds, sample = _common_seeds(pairs), pooled([difference(second.by_seed, first.by_seed) for first, second in pairs])
     if sample is None:
         raise RequestError(
             f"A and B have no seed in common on {record.corpus}", hint="fine-tune both with the same seeds"
         )
-    seeds = [seed for seed in pairs[0][0].by_seed if all(seed in side.by_seed for pair in pairs for side in pair)]
     means = [
         float(np.mean([side.by_seed[seed].mean() for side in sides for seed in seeds]))
         for sides in zip(*pairs, strict=True)

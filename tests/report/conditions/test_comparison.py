@@ -105,3 +105,18 @@ def test_a_published_score_is_of_models_trained_on_the_papers_data(train, publis
     (column,) = block.scores.columns
     assert (block.level(PAPER, block.cross[0], column) is not None) is published
     assert (block.printed(PAPER, block.cross[0], column) is not None) is published
+
+
+def test_models_of_one_variant_have_columns_of_conditions_alone():
+    records = [
+        score("fr", value, train=f"ud/en_{bank}:train", condition=condition)
+        for bank, values in (("ewt", (8.0, 6.0)), ("gum", (7.0, 5.0)))
+        for condition, value in zip((None, "1-2"), values, strict=True)
+    ]
+    parts = comparison(*records).by_variant()
+    assert [part.label for part in parts] == ["ud/en_ewt:train", "ud/en_gum:train"]
+    assert [column.label for part in parts for column in part.scores.columns] == ["reference", "1-2"] * 2
+    values = [
+        part.scores.get(key, column).mean for part in parts for key in part.cross for column in part.scores.columns
+    ]
+    assert values == [8.0, 6.0, 7.0, 5.0]

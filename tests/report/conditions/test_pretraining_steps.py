@@ -90,6 +90,11 @@ def test_a_lag_is_to_the_transfer_of_the_same_encoder():
     _, onsets = pretraining_steps(made() + Results.of(early))
     lags = {title: printed[0].cells[2].value for title, printed in onsets.groups.items()}
     assert lags == {"e": pytest.approx(150.0 - 275.0), "f": pytest.approx(150.0 - 50.0)}
+    assert onsets.head[-1] == "lag to zero-shot pos"
+    for printed in onsets.groups.values():
+        assert [row.label for row in printed if "zero-shot" in row.label] == [
+            "zero-shot POS tagging, accuracy, source en, mean of 2 languages"
+        ]
 
 
 def test_there_is_no_lag_to_a_change_that_ends_at_another_step():

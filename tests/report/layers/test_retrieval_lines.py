@@ -72,6 +72,18 @@ def test_words_of_both_directions_are_said_to_be_averaged():
     (table,) = retrieval(Results.of([there, back]))
     assert [cell.value for cell in table.cells] == [50.0]
     assert table.caption.endswith("percent, mean over both directions.")
-    (mixed,) = retrieval(Results.of([there, back, retrieved("de", 30.0)]))
-    assert [(cell.value, cell.note) for cell in mixed.cells] == [(50.0, None), (30.0, 1)]
-    assert (mixed.notes, mixed.caption[-25:]) == (("only en to de",), "where both were measured.")
+    single = retrieved("de", 30.0)
+    for records, values in (((there, back, single), (50.0, 30.0)), ((single, there, back), (30.0, 50.0))):
+        (mixed,) = retrieval(Results.of(records))
+        assert tuple(cell.value for cell in mixed.cells) == values
+        assert {cell.value: cell.note for cell in mixed.cells} == {50.0: None, 30.0: 1}
+        assert (mixed.notes, mixed.caption[-25:]) == (("only en to de",), "where both were measured.")
+
+
+def test_static_vectors_stand_before_all_layers():
+    layers = [retrieved("fr", 10.0 * layer, layer=layer) for layer in (2, 1)]
+    vectors = retrieved("de", 50.0, layer=None)
+    (table,) = retrieval(Results.of([*layers, vectors]))
+    rows = {row.label: [cell.value for cell in row.cells] for rows in table.groups.values() for row in rows}
+    assert table.head == ("vectors", "1", "2")
+    assert sorted(rows.values(), key=str) == [[50.0, None, None], [None, 10.0, 20.0]]

@@ -257,8 +257,7 @@ def _mean(table: cells.Cells, rows: Iterable[cells.Key]) -> cells.Cell:
 def _scores(results: Results) -> Iterator[tuple[str, int, Measured]]:
     """Yield encoder, step and mean score; steps with scores on other corpora have rows of their own."""
     for block in comparisons(results):
-        task, metric = block.title.split(", ")[:2]
-        score = f"{task_name(task)}, {metric_name(metric)}, source {block.source}"
+        score = f"{task_name(block.task)}, {metric_name(block.metric)}, source {block.source}"
         for column, by_step in _columns_by_step(block).items():
             is_reference = column.condition.is_reference and not column.variant
             words = (block.label, None if is_reference else column.label)
@@ -268,7 +267,7 @@ def _scores(results: Results) -> Iterator[tuple[str, int, Measured]]:
                     part = [key for key in keys if block.scores.get(key, at_step).by_seed]
                     if part:
                         of = f", mean of {block.over(part)}" if len(part) > 1 else f": {block.over(part)}"
-                        aim, role = (f"{kind}{task}{changed}", "") if kind else ("", "source")
+                        aim, role = (f"{kind}{block.task}{changed}", "") if kind else ("", "source")
                         name, corpora = f"{kind}{score}{of}{changed}", tuple(map(block.name, part))
                         cell = mean_row(block.scores, part, at_step)
                         yield str(block.encoder), step, (name, corpora, "score", aim, role, cell)
