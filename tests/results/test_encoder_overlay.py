@@ -193,3 +193,15 @@ def test_similarities_beside_scores_change_no_profile():
     scores = of_encoders()
     beside = Results.of([similarity("cka", 0.5, encoder="deep", source="de")])
     assert (beside + scores).plot().to_dict() == scores.plot().to_dict()
+
+
+@pytest.mark.parametrize(("axis", "value"), [("source", "de"), ("task", "ner"), ("metric", "f1")])
+def test_encoders_of_several_sources_tasks_or_metrics_are_not_overlaid(axis, value):
+    """Otherwise German scores of the models trained on German would be in the mean of their zero-shot scores."""
+    deep, flat = (of_encoders().filter(encoder=name) for name in LOSSES)
+    for results in (
+        deep + flat.with_columns(**{axis: value}),
+        of_encoders() + of_encoders().with_columns(**{axis: value}),
+    ):
+        with pytest.raises(RequestError, match=rf"several {axis}s: .*{value} \(give results of one only"):
+            results.plot()

@@ -6,7 +6,17 @@ from typing import Any
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
-from crosslens.results.cells import Cells, Column, Key, by_variant, corpora_apart, encoders_apart, groups_of
+from crosslens.results.cells import (
+    Cells,
+    Column,
+    Key,
+    by_variant,
+    corpora_apart,
+    disambiguated,
+    encoders_apart,
+    groups_of,
+    refuse_several,
+)
 from crosslens.results.chart import COLOURS, SHAPES, Chart, alt, inline_data, styled
 from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, profiles_by_variant
 from crosslens.results.pivot import mean_over, mean_row
@@ -95,8 +105,10 @@ def profiles_by_kind(results: Results, *, source: str | None) -> dict[str, list[
         What tells the models of a kind apart, or "" -> the profiles.
 
     Raises:
-        RequestError: when no kind has profiles to compare.
+        RequestError: when no kind has profiles to compare, or for several tasks, metrics or sources.
     """
+    for axis in ("task", "metric", "source"):
+        refuse_several(disambiguated(results), axis)
     results = encoders_apart(results)
     parts = by_variant(results, within=("task", "source"))
     named = [(encoder, kind) for kind, part in parts for encoder in part.columns.coded("encoder").values]
