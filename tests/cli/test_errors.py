@@ -140,6 +140,10 @@ def test_an_interrupt_while_a_class_is_defined_is_an_interrupt(run, tiny_bert, m
     assert (status, "Aborted!" in said) == (1, True)
 
 
+def test_the_usage_of_the_command_stands_above_the_advice_on_its_settings(run):
+    assert run(*FINETUNE, "--learning-rate", "1")[2].startswith("Usage: crosslens finetune [OPTIONS]")
+
+
 def test_a_fault_of_the_program_keeps_its_traceback(run, monkeypatch):
     """Nothing else says where it is."""
     monkeypatch.setattr("crosslens.cli._columns.hanging", lambda line, indent: 1 / 0)

@@ -177,6 +177,15 @@ def test_a_decoder_knows_the_special_tokens_of_its_text(tokenizer):
     assert (config.bos_token_id, config.eos_token_id, config.pad_token_id) == (ids[0], ids[-1], tokenizer.pad_token_id)
 
 
+@pytest.mark.parametrize(("changes", "keywords"), [({}, {}), ({"separate": "1"}, {"language": "en"})])
+def test_an_encoder_has_the_dropout_of_its_settings(tokenizer, changes, keywords):
+    for dropout in (0.0, 0.5):
+        settings = replaced(SMALL, {**changes, "shape.dropout": dropout})
+        model = fresh_model(settings, {"en": tokenizer, "fr": tokenizer}).train()
+        first, second = (model(input_ids=torch.tensor([[6, 7, 8]]), **keywords).logits for _ in range(2))
+        assert torch.equal(first, second) == (dropout == 0)
+
+
 def test_every_step_hides_subwords_of_its_own(begin):
     _, _, batches, _ = begin({})
     hidden = [batches(step)[3].tobytes() for step in range(SMALL.steps)]

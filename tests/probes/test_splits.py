@@ -105,9 +105,14 @@ def test_where_no_feature_tells_the_answer_is_the_label_of_the_largest_bias(enco
         return np.zeros((*vectors.shape[::2], classes), np.float32), biases
 
     monkeypatch.setattr(probing, "fit", fit_biases)
-    probed = probe(encoder, "langid", train=texts(4, seed=1), test=texts(2, seed=2))
+    whole = texts(4, seed=1)
+    rare = [text for text in whole.texts if text.label == "bb"][:2]
+    train = replace(whole, items=(*(text for text in whole.texts if text.label != "bb"), *rare))
+    probed = probe(encoder, "langid", train=train, test=texts(2, seed=2), dev=texts(2, seed=3))
     assert probed.answers[1] == "bb"
     assert {row["given"] for row in probed.confusion_rows()} == {"bb"}
+    in_training = probed.results.filter(metric="train_accuracy_shuffled").records["value"].to_pylist()
+    assert in_training == [100 * 2 / 10] * 5
 
 
 def test_each_score_is_signed_with_the_data_it_was_computed_on(encoder, fitted):

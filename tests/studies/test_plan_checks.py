@@ -6,13 +6,14 @@ import pandas as pd
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
-from crosslens.errors import RequestError
+from crosslens.errors import EncoderError, RequestError
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import read_study
 from crosslens.training.recipe import find_recipe
-from toys import SENTENCES
+from toy_architectures import fresh
+from toys import SENTENCES, word_piece
 
 TWO = """
 name: two
@@ -120,6 +121,16 @@ def test_settings_that_no_condition_uses_are_noted(folder, tiny_bert, settings, 
     study, store = two_sources(folder, tiny_bert, *conditions)
     planned = plan(study.model_copy(update=settings), store)
     assert [note for note in planned.notes if "has no effect" in note] == notes
+
+
+def test_an_encoder_that_cannot_be_computed_in_the_precision_is_refused_by_the_plan(folder):
+    """Not by each run."""
+    tokenizer = word_piece()
+    for part in (fresh("deberta", 0, tokenizer), tokenizer):
+        part.save_pretrained(folder / "deberta")
+    study, store = two_sources(folder, folder / "deberta")
+    with pytest.raises(EncoderError, match="cannot compute deberta in bfloat16"):
+        plan(study.model_copy(update={"precision": "bfloat16"}), store)
 
 
 def test_trainings_with_few_steps_are_named_with_their_source(folder, tiny_bert):
