@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -76,12 +77,19 @@ def command(
     words += ["--skip-missing"] if skip_missing else []
     words += ["--device", device] if device else []
     shown: set[str] = set()
+
+    def note(planned: "Plan", say: Callable[[str], None]) -> None:
+        for remark in planned.notes:
+            if remark not in shown:
+                shown.add(remark)
+                say(f"note: {remark}")
+
     with progress() as bar:
 
         def began(planned: "Plan") -> None:
-            for line in (*describe_missing(planned.missing), *_notes(planned)):
+            for line in describe_missing(planned.missing):
                 bar.say(line)
-            shown.update(_notes(planned))
+            note(planned, bar.say)
 
         def ended(outcome: Outcome) -> None:
             if outcome.state in ("failed", "taken"):
@@ -102,9 +110,7 @@ def command(
             began=began,
             ended=ended,
         )
-    for note in _notes(report.plan):
-        if note not in shown:  # such as the recipe that was selected
-            say(note)
+    note(report.plan, say)  # such as the recipe that was selected
     done = report.plan.done
     if as_json:
         print_records(Store(out).collect(chosen.name))
@@ -121,7 +127,3 @@ def command(
     )
     if report.failed or report.stopped:
         sys.exit(1)
-
-
-def _notes(planned: "Plan") -> list[str]:
-    return [f"note: {note}" for note in planned.notes]

@@ -1,5 +1,6 @@
 """Find the corpora that a study needs and that are missing, before anything is read; refuse them or leave them out."""
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,6 +16,9 @@ from crosslens.studies.study import Data, Probing, Source, Study
 
 ChosenSource = tuple[str, str, Source]
 """Task, name and corpora of a source that a study trains on."""
+
+_Part = tuple[str, str]
+"""Name of a corpus, one of those that a name may join, and its default split."""
 
 PARALLEL = "parallel"
 """Stands for the split of a parallel corpus, which has all languages."""
@@ -141,12 +145,10 @@ def leave_out(
     select = study.select and tuple(rule for rule in study.select if _named(rule.oracle, "dev") not in absent)
     for task, name, source in sources if select != () else ():
         tests = tuple(
-            test for test in source.tests if not any(_named(part, "test") in absent for part in split_joined(test))
+            test for test in source.tests if not any(_named(*part) in absent for part in _parts(test, "test"))
         )
-        devs = (_named(dev, "dev") for dev in _dev_corpora(study, data, task, source))
-        trained = {*(_named(part, "train") for part in split_joined(source.train)), *devs}
         kept = source.model_copy(update={"tests": tests})
-        if not trained.isdisjoint(absent):
+        if any(_named(*part) in absent for part in _trained(study, data, task, source)):
             continue
         if source.tests and not tests:
             notes.append(f"{task}: source {name} is left out, because all of its test corpora are missing")
@@ -158,11 +160,7 @@ def leave_out(
     if similarity is not None and sources and not tasks:
         notes.append("similarity is left out, because it is measured for source languages and no source is left")
         similarity = None
-    probes = tuple(
-        probing
-        for probing in study.probes
-        if not any(_named(name, split) in absent for name, split in _splits(probing))
-    )
+    probes = tuple(probing for probing in study.probes if not any(_named(*part) in absent for part in _probed(probing)))
     if not (tasks or probes or similarity):
         raise _nothing_left(study, absent)
     changes = {"probes": probes, "similarity": similarity, "select": select}
@@ -228,8 +226,8 @@ def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: st
         check = {"text": check_text, "dictionary": load_dictionary}[text.kind]
         yield _Need(text.name, text.encoder, None, partial(check, text.name, data=folder))
     for probing in study.probes:
-        for name, split in _splits(probing):
-            yield need(name, split, f"probe {probing.probe}")
+        for part, split in _probed(probing):
+            yield need(part, split, f"probe {probing.probe}")
     if study.similarity and data.parallel:
         name = data.parallel
         yield _Need(_named(name, PARALLEL), "similarity", None, partial(list_languages, name, data=folder))
@@ -237,29 +235,30 @@ def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: st
         if rule.oracle:
             yield need(rule.oracle, "dev", f"selection by {rule.label}")
     for task, name, source in sources:
-        for part in split_joined(source.train):
-            yield need(part, "train", f"source {name}", task)
-        for dev in _dev_corpora(study, data, task, source):
-            yield need(dev, "dev", f"source {name}", task)
-        for test in source.tests:
-            for part in split_joined(test):
-                yield need(part, "test", f"target {_named(part, 'test').removesuffix(':test')}", task)
+        for part, split in _trained(study, data, task, source):
+            yield need(part, split, f"source {name}", task)
+        for part, split in itertools.chain.from_iterable(_parts(test, "test") for test in source.tests):
+            yield need(part, split, f"target {_named(part, split).removesuffix(':test')}", task)
         labels = [condition.label for condition in study.conditions if reads_text(condition)]
         if labels and source.text is not None:
             check = partial(check_text, source.text, data=folder)
             yield _Need(_named(source.text), f"{' and '.join(labels)} from source {name}", task, check)
 
 
-def _dev_corpora(study: Study, data: Data, task: str, source: Source) -> set[str]:
-    """The development corpus of a source, or its parts, if weights or settings are selected on it."""
+def _trained(study: Study, data: Data, task: str, source: Source) -> list[_Part]:
+    """The training corpora of a source, and its development corpora if weights or settings are selected on them."""
     recipes = (study.recipe_of(task, condition, default=data.recipe) for condition in study.conditions)
-    return set(split_joined(source.dev_corpus)) if any(map(study.reads_dev, recipes)) else set()
+    dev = source.dev_corpus if any(map(study.reads_dev, recipes)) else None
+    return _parts(source.train, "train") + _parts(dev, "dev")
 
 
-def _splits(probing: Probing) -> list[tuple[str, str]]:
-    """The corpora of a probe, joined ones apart, and their default splits."""
-    named = ((probing.train, "train"), (probing.test, "test"), (probing.dev, "dev"))
-    return [(part, split) for name, split in named if name for part in split_joined(name)]
+def _probed(probing: Probing) -> list[_Part]:
+    return _parts(probing.train, "train") + _parts(probing.test, "test") + _parts(probing.dev, "dev")
+
+
+def _parts(name: str | None, split: str) -> list[_Part]:
+    """The corpora that a name joins, each with its default split; none without a name."""
+    return [(part, split) for part in split_joined(name)] if name else []
 
 
 def _named(name: str | None, split: str = "") -> str:

@@ -61,6 +61,7 @@ SIZES = frozenset(
 """Settings of `BilstmConfig` that do not follow from the training corpus and the vectors."""
 
 DROPOUTS = frozenset({"dropout", "word_dropout"})
+"""Settings that are shares; all others are integers."""
 BIDIRECTIONAL = frozenset({"hidden_size", "character_hidden"})
 """Sizes of which each direction of an LSTM has half."""
 

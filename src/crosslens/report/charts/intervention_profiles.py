@@ -72,8 +72,10 @@ def _panel(points: list[dict[str, object]], order: list[str], title: str, lines:
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=LIGHT.muted).encode(alt.Y("zero:Q"))
     fill = alt.Fill("line:N", sort=lines, scale=alt.Scale(domain=lines, range=filled), legend=legend)
     shifts = [APART * (2 * place - (len(lines) - 1)) for place in range(len(lines))]
-    beside = [base.transform_filter(alt.datum.line == line) for line in lines]
-    beside = [each.encode(xOffset=alt.value(shift)) for each, shift in zip(beside, shifts, strict=True)]
+    beside = [
+        base.transform_filter(alt.datum.line == line).encode(xOffset=alt.value(shift))
+        for line, shift in zip(lines, shifts, strict=True)
+    ]
     # Each line has a style of its own: a scale of styles would dash the rings of the legend.
     joined = [each.mark_line(strokeWidth=1.6, strokeDash=dash) for each, dash in zip(beside, dashes, strict=True)]
     bars = [each.mark_rule().encode(alt.Y("low:Q"), alt.Y2("high:Q")) for each in beside]
