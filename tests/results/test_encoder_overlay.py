@@ -205,3 +205,12 @@ def test_encoders_of_several_sources_tasks_or_metrics_are_not_overlaid(axis, val
     ):
         with pytest.raises(RequestError, match=rf"several {axis}s: .*{value} \(give results of one only"):
             results.plot()
+
+
+def test_an_encoder_whose_records_contradict_one_another_is_not_left_out_silently():
+    three = of_encoders({**LOSSES, "third": LOSSES["deep"]})
+    wrong = [replace(each, value=each.value + 1) for each in three if each.encoder == "third"]
+    with pytest.raises(RequestError, match="contradict one another"):
+        (three + Results.of(wrong)).plot()
+    with pytest.raises(RequestError, match="contradict one another"):
+        (three + Results.of(wrong)).filter(encoder="third").plot()

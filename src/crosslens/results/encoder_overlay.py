@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from crosslens.encoders.condition import Condition
-from crosslens.errors import RequestError
 from crosslens.results.cells import (
     Cells,
     Column,
@@ -18,7 +17,7 @@ from crosslens.results.cells import (
     refuse_several,
 )
 from crosslens.results.chart import COLOURS, SHAPES, Chart, alt, inline_data, styled
-from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, profiles_by_variant
+from crosslens.results.layer_profile import SAME, ZERO_SHOT, LayerProfile, NoProfile, profiles_by_variant
 from crosslens.results.pivot import mean_over, mean_row
 from crosslens.results.record import Results
 
@@ -105,7 +104,8 @@ def profiles_by_kind(results: Results, *, source: str | None) -> dict[str, list[
         What tells the models of a kind apart, or "" -> the profiles.
 
     Raises:
-        RequestError: when no kind has profiles to compare, or for several tasks, metrics or sources.
+        NoProfile: when no kind has profiles to compare.
+        RequestError: for several tasks, metrics or sources, and when records contradict one another.
     """
     for axis in ("task", "metric", "source"):
         refuse_several(disambiguated(results), axis)
@@ -120,7 +120,7 @@ def profiles_by_kind(results: Results, *, source: str | None) -> dict[str, list[
     for kind, part in parts:
         try:
             of_kind = encoder_profiles(part, source=source)
-        except RequestError as error:
+        except NoProfile as error:
             reasons.append(error)
             continue
         profiles[kind] = [replace(each, kind=kinds[each.encoder]) if len(parts) == 1 else each for each in of_kind]
@@ -139,7 +139,8 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
         results: scores of one task, metric and source, from two encoders or more.
 
     Raises:
-        RequestError: when fewer than two encoders have a profile and a depth, or when they share no target corpus.
+        NoProfile: when fewer than two encoders have a profile and a depth, or when they share no target corpus.
+        RequestError: when records of an encoder contradict one another.
     """
     known: dict[tuple[str, str], tuple[int, LayerProfile]] = {}
     by_encoder = groups_of(corpora_apart(results), "encoder")
@@ -147,7 +148,7 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
         depths = set(block.columns.coded("depth").values)
         try:
             profiles = profiles_by_variant(block, source=source)
-        except RequestError:
+        except NoProfile:
             continue
         if encoder is not None and len(depths) == 1 and (depth := depths.pop()) is not None:
             known |= {(encoder, profile.columns[0].variant): (depth, profile) for profile in profiles}
@@ -158,7 +159,7 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
     known = {name: each for name, each in known.items() if targets[name] & widest}
     several = len({setting for _, setting in known}) > 1
     if len(known) < 2:
-        raise RequestError(
+        raise NoProfile(
             "these results contain no two encoders with re-initialised layers and a common target corpus",
             hint="plot one encoder at a time: results.filter(encoder=…).plot()",
         )
@@ -167,14 +168,14 @@ def encoder_profiles(results: Results, *, source: str | None) -> list[EncoderPro
         [row for row in rows if all(row in scored[name] for name in known)] for rows in (first.same, first.cross)
     )
     if not cross:
-        raise RequestError("the encoders in these results have no target corpus in common")
+        raise NoProfile("the encoders in these results have no target corpus in common")
     profiles = [
         EncoderProfile(encoder, depth, profile, same, cross, setting if several else "")
         for (encoder, setting), (depth, profile) in known.items()
     ]
     profiles = [each for each in profiles if each.columns]
     if len(profiles) < 2:
-        raise RequestError(
+        raise NoProfile(
             "these results contain no two encoders of which some layers were re-initialised, not all",
             hint="plot one encoder at a time: results.filter(encoder=…).plot()",
         )

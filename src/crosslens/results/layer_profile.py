@@ -105,6 +105,10 @@ def _has_bar(name: str, cell: Cell) -> bool:
     return name in (SAME, ZERO_SHOT) and len(cell.by_seed) > 1
 
 
+class NoProfile(RequestError):
+    """Results that contain no layer profile, or no two of them to compare."""
+
+
 def profiles_by_variant(
     results: Results, *, source: str | None, title: str = "", intervals: Intervals | None = None
 ) -> list[LayerProfile]:
@@ -117,12 +121,13 @@ def profiles_by_variant(
         intervals: 95 % intervals of the means.
 
     Raises:
-        RequestError: when no model with re-initialised layers has a reference.
+        NoProfile: when no model with re-initialised layers has a reference.
+        RequestError: when records contradict one another.
     """
     table = score_cells(results)
     columns = [column for column in table.columns if table.is_difference(column) and column.condition.whole_layers]
     if not columns:
-        raise RequestError("these results contain no model with re-initialised layers and its reference")
+        raise NoProfile("these results contain no model with re-initialised layers and its reference")
     same, cross, _ = parts_of(table, source)
     variants = dict.fromkeys(column.variant for column in columns)
     return [

@@ -475,7 +475,7 @@ class Results:
         """
         from crosslens.results.chart import main_measure, score_chart, similarity_chart
         from crosslens.results.encoder_overlay import overlay_chart, profiles_by_kind
-        from crosslens.results.layer_profile import profile_chart, profiles_by_variant
+        from crosslens.results.layer_profile import NoProfile, profile_chart, profiles_by_variant
         from crosslens.results.pivot import refuse_splits
         from crosslens.results.probe_chart import ANSWERS, probe_chart
 
@@ -493,7 +493,7 @@ class Results:
             return overlay_chart(profiles_by_kind(scores, source=source))
         try:
             profiles = profiles_by_variant(scores, source=source)
-        except RequestError:  # no layer profile
+        except NoProfile:
             profiles = None
         if profiles is None:
             return score_chart(self.sorted(sort or "score"))
