@@ -16,6 +16,7 @@ from crosslens.results.cells import (
     encoders_apart,
     groups_of,
 )
+from crosslens.results.pivot import with_split_of_files
 from crosslens.results.record import Results, remembered
 from crosslens.tasks import main_metric
 
@@ -105,7 +106,7 @@ def on_one_layer(results: Results, *, where: bool) -> Results:
 @remembered
 def scores_of(results: Results) -> Results:
     """Scores of models; not those of heads on one fixed layer, whose tables have layers as columns."""
-    return on_one_layer(results.filter(measure=None), where=False)
+    return with_split_of_files(on_one_layer(results.filter(measure=None), where=False))
 
 
 @remembered

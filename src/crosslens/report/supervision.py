@@ -23,7 +23,7 @@ from crosslens.results.cells import (
     mean_of,
     references,
 )
-from crosslens.results.pivot import score_cells
+from crosslens.results.pivot import score_cells, with_split_of_files
 from crosslens.results.record import Results
 from crosslens.results.record_rows import together
 from crosslens.similarity.word_order import WORD_ORDER
@@ -116,7 +116,7 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
     """
     tables = []
     orders = _word_orders(results)
-    scores = corpora_apart(references(results.filter(measure=None)))
+    scores = corpora_apart(with_split_of_files(references(results.filter(measure=None))))
     groups = [(key, block) for key, block in groups_of(scores, "task", "metric", "split") if key[0] in TASKS]
     for (task, metric, split), block in groups:
         printed = beside is not None and any(beside.supervised(task, metric, setting) for setting in SETTINGS)

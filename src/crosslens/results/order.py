@@ -9,7 +9,7 @@ import pyarrow as pa
 from crosslens.data.language_families import known_language
 from crosslens.errors import require_known
 from crosslens.results.cells import VARIANTS, Key, condition_of, disambiguated
-from crosslens.results.pivot import ROW
+from crosslens.results.pivot import ROW, with_split_of_files
 from crosslens.results.record import Results
 from crosslens.results.record_rows import paired
 from crosslens.tasks import main_metric
@@ -41,12 +41,13 @@ def in_order(results: Results, by: Order) -> Results:
         RequestError: for another order.
     """
     require_known(by, ORDERS, "there is no order of languages")
-    scores = reference_scores(results) if by == "score" else {}
+    together = with_split_of_files(results)
+    scores = reference_scores(together) if by == "score" else {}
     of_target = _by_target(scores)
-    columns = disambiguated(results).columns
+    columns = disambiguated(together).columns
     blocks, rows = columns.together("measure", "metric", "state", *BLOCK), columns.together(*ROW)
     several = by != "score"
-    together = blocks.changed(
+    sorted_together = blocks.changed(
         [(*block[:5], *block[6:]) if several and block[0] is None else block for block in blocks.values]  # no source
     )
     places, firsts = paired(blocks, rows)
@@ -57,11 +58,11 @@ def in_order(results: Results, by: Order) -> Results:
         target = rows.values[rows.codes[first]]
         score = scores.get((tuple(models), target)) if measure is None else of_target.get(target[0])
         source = key((models[2], None, None), None) if several else ()
-        keys.append((together.codes[first], source, key(target, score)))
+        keys.append((sorted_together.codes[first], source, key(target, score)))
     ranks = {value: rank for rank, value in enumerate(sorted(set(keys)))}
     rank = np.array([ranks[value] for value in keys], np.int64)
     order = np.empty(len(results), np.int64)  # records that are sorted together keep their places
-    order[np.argsort(together.codes, kind="stable")] = np.argsort(rank[places], kind="stable")
+    order[np.argsort(sorted_together.codes, kind="stable")] = np.argsort(rank[places], kind="stable")
     if np.array_equal(order, np.arange(len(results))):
         return results
     return Results(results.records.take(pa.array(order)), results.counts)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import islice
@@ -29,6 +29,7 @@ from crosslens.results.cells import (
     groups_of,
     mean_of,
     refuse_several,
+    with_names,
     with_target_layers,
 )
 from crosslens.results.record import Results, concatenated, remembered
@@ -72,6 +73,24 @@ def refuse_splits(results: Results) -> None:
 def of_several_splits(scores: Results) -> bool:
     """Whether scores are of several splits, which need a table each."""
     return len({split for (split,), _ in scores.groups("split")} - {None}) > 1
+
+
+def common_split(splits: Iterable[str | None]) -> str | None:
+    """The split that scores are on, if it is one; scores on files, which have no split, count to it.
+
+    >>> common_split(["test", None]), common_split(["dev", None, "test"])
+    ('test', None)
+    """
+    named = {split for split in splits if split is not None}
+    return named.pop() if len(named) == 1 else None
+
+
+@remembered
+def with_split_of_files(scores: Results) -> Results:
+    """Count scores on files to the split of all others, if that is one: they share tables, means and order."""
+    splits = scores.columns.coded("split")
+    common = common_split(splits.values)
+    return with_names(scores, "split", splits.changed([split or common for split in splits.values]))
 
 
 def parts_of(table: Cells, source: str | None) -> tuple[list[Key], list[Key], list[Key]]:

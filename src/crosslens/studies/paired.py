@@ -12,7 +12,7 @@ import numpy as np
 from crosslens.corpora.collection import is_trained_language
 from crosslens.errors import DataError, RequestError
 from crosslens.results.cells import WHOLE, cells
-from crosslens.results.pivot import mean_name
+from crosslens.results.pivot import common_split, mean_name
 from crosslens.results.record import Record, Results, concatenated, value_of
 from crosslens.runs.recorded import recorded
 from crosslens.scores.intervals import linearised
@@ -183,11 +183,12 @@ def _cross_language(pairs: Any) -> list[list[tuple[_Scores, _Scores]]]:
     Single corpora, and corpora without a seed that all have, have no mean.
     """
     groups: dict[tuple[str | None, str | None], list[tuple[_Scores, _Scores]]] = {}
+    of_files = common_split(first.record.split for first, _ in pairs)
     for first, second in pairs:
         record = first.record
         target, sources = record.target, (record.source, second.record.source)
         if target is not None and not any(is_trained_language(target, source) for source in sources):
-            groups.setdefault((record.metric, record.split), []).append((first, second))
+            groups.setdefault((record.metric, record.split or of_files), []).append((first, second))
     return [group for group in groups.values() if len(group) > 1 and _common_seeds(group)]
 
 
@@ -214,7 +215,7 @@ def _row(pairs: Sequence[tuple[_Scores, _Scores]]) -> dict[str, Any]:
     return {
         "metric": record.metric,
         "target": target if single else mean_name([first.record.target for first, _ in pairs], None),
-        "corpus": record.corpus if single else record.split,
+        "corpus": record.corpus if single else common_split(first.record.split for first, _ in pairs),
         "a": means[0],
         "b": means[1],
         "difference": delta.mean,

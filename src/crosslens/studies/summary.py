@@ -10,7 +10,7 @@ import numpy as np
 
 from crosslens.corpora.collection import is_trained_language
 from crosslens.encoders.condition import Condition
-from crosslens.results.pivot import mean_name
+from crosslens.results.pivot import common_split, mean_name
 from crosslens.results.record_rows import Row
 from crosslens.runs.counts import Counts, key
 from crosslens.runs.question import IntervenedScore, Score
@@ -153,6 +153,7 @@ def _means(scores: Mapping[CellKey, Scores]) -> dict[CellKey, tuple[Scores, ...]
     sharing: dict[tuple, dict[str | None, None]] = {}
     for (names, _, _), score in scores.items():
         sharing.setdefault((_model(names), score.language), {})[names[SOURCE]] = None
+    of_files = common_split(score.split for score in scores.values())
     groups: dict[tuple, dict[tuple[str, str], Scores]] = {}
     for (names, condition, rule), score in scores.items():
         if score.target is not None and score.language:
@@ -163,7 +164,7 @@ def _means(scores: Mapping[CellKey, Scores]) -> dict[CellKey, tuple[Scores, ...]
             for over, source in product(partners, sources):
                 of = tuple({**by_name, "partner": over or None, "source": source}.values())
                 same = is_trained_language(score.target, score.language)
-                group = (of, score.split, same, condition, rule)
+                group = (of, score.split or of_files, same, condition, rule)
                 groups.setdefault(group, {})[partner, corpus] = score
     means = {}
     for (names, split, same, condition, rule), members in groups.items():

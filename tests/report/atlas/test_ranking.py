@@ -85,12 +85,19 @@ def test_encoders_are_compared_by_models_of_one_recipe():
     assert rows["fragile (6 layers; 1-2)"][2] == pytest.approx(-10.0)
 
 
-def test_own_files_beside_treebanks_are_a_group_and_a_panel_of_their_own():
+@pytest.mark.parametrize(("splits", "groups"), [(("test",), [""]), (("test", "dev"), ["", ", test", ", dev"])])
+def test_own_files_are_ranked_with_treebanks_on_one_split(splits, groups):
     """Files have no split; as many languages of both."""
-    results = Results.of([*records(), *(replace(each, split="test", value=each.value - 1) for each in records())])
+    treebanks = [
+        replace(each, split=split, corpus=f"ud/{each.target}:{split}", value=each.value - 1)
+        for split in splits
+        for each in records()
+    ]
+    results = Results.of([*records(), *treebanks])
     (table,) = encoder_ranking(results)
-    assert list(table.groups) == ["pos, accuracy, en to 2 languages", "pos, accuracy, en to 2 languages, test"]
-    assert "POS tagging, accuracy, en to 2 corpora, test" in make_page(results, title="encoders")
+    assert list(table.groups) == [f"pos, accuracy, en to 2 languages{group}" for group in groups]
+    corpora = 4 if splits == ("test",) else 2
+    assert f"POS tagging, accuracy, en to {corpora} corpora{groups[-1]}" in make_page(results, title="encoders")
 
 
 def test_encoders_whose_models_have_different_recipes_say_so():

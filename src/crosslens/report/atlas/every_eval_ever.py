@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crosslens.errors import RequestError
-from crosslens.report.blocks import scores_of
+from crosslens.report.blocks import on_one_layer
 from crosslens.results.cells import Cell, Column, Key, Row, cells, columns_of, disambiguated, encoders_apart
 from crosslens.results.pivot import ROW
 from crosslens.results.record import Results
@@ -46,7 +46,7 @@ def evaluation_logs(results: Results, *, organization: str, retrieved: int) -> d
     if not organization.strip():
         raise RequestError("the organization that provides the results has no name", hint="--every-eval-ever NAME")
     texts = {}
-    for (encoder,), block in encoders_apart(scores_of(results)).groups("encoder"):
+    for (encoder,), block in encoders_apart(on_one_layer(results.filter(measure=None), where=False)).groups("encoder"):
         scores = list(_scores(block))
         if encoder is None or not scores:
             continue

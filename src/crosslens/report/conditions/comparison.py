@@ -223,22 +223,26 @@ class Comparison:
             return None
         models = self.models[column]
         targets = [key[0] for key in keys]
-        corpus = keys[0][1] if len(keys) == 1 else mean_name(targets, self.split, source=self.source)
+        # A study that has scores on files only names no split, though the results of several do.
+        means = [mean_name(targets, split, source=self.source) for split in dict.fromkeys((self.split, None))]
         named = {
             "encoder": self.encoder,
             "task": self.task,
             "metric": self.metric,
-            "corpus": corpus,
             "partner": partners.pop(),
             "condition": models.condition.text,
         }
-        return significance.find(
-            mean_row(self.compared, keys, column),
-            named,
-            is_difference=self.scores.is_difference(column),
-            trains=models.trains,
-            selections=models.selections,
+        intervals = (
+            significance.find(
+                mean_row(self.compared, keys, column),
+                {**named, "corpus": corpus},
+                is_difference=self.scores.is_difference(column),
+                trains=models.trains,
+                selections=models.selections,
+            )
+            for corpus in ([keys[0][1]] if len(keys) == 1 else means)
         )
+        return next(filter(None, intervals), None)
 
 
 def _names(paper: Paper, key: Key) -> tuple[str, ...]:
