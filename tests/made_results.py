@@ -1,5 +1,7 @@
 """Made-up scores and similarities of a reference and two conditions, with the columns that results files have."""
 
+from dataclasses import replace
+
 from crosslens.encoders.condition import Condition
 from crosslens.results.record import Record
 
@@ -28,6 +30,10 @@ def similarity(pair, layer, value, measure="cka"):
     return Record(
         encoder="e", source=source, target=target, measure=measure, layer=layer, value=value, metric="similarity"
     )
+
+
+def by_layer(pair, values, **columns):
+    return [replace(similarity(pair, layer, value), **columns) for layer, value in enumerate(values)]
 
 
 SCORES = [

@@ -7,17 +7,6 @@ from pathlib import PurePosixPath
 
 MINUS = "−"
 
-LATEX_SIGNS = {
-    MINUS: "$-$",
-    "Δ": r"$\Delta$",
-    "–": "--",
-    "→": r"$\rightarrow$",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-}
-"""Signs of tables that pdfLaTeX does not know or prints as others -> what prints them."""
-
 FOLDERS = {
     "best",
     "checkpoint",

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from crosslens.report.render import COLOURS, PACKAGES, escape, latex_document, to_csv, to_latex, to_markdown
+from crosslens.report.render import COLOURS, PACKAGES, latex_document, to_csv, to_latex, to_markdown
 from crosslens.report.table import Cell, Row, Table
 from crosslens.report.tables import all_tables
 from crosslens.results.record import Results
@@ -113,12 +113,6 @@ def test_only_a_table_of_several_pages_repeats_its_head(rows, environment, heads
     assert lines.count(r"\endhead") == heads
 
 
-def test_escaped_text_has_nothing_special_left():
-    for character in "&%$#_":
-        assert character not in escape(HOSTILE).replace(f"\\{character}", "")
-    assert escape("Δ −1") == r"$\Delta$ $-$1"
-
-
 @pytest.mark.parametrize("engine", ["pdflatex", "lualatex", "xelatex"])
 def test_names_in_other_scripts_are_safe(tmp_path, engine):
     """Right to left where the engine can; named by their letters where it cannot."""
@@ -133,22 +127,6 @@ def test_names_in_other_scripts_are_safe(tmp_path, engine):
     command = [engine, "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
     assert done.returncode == 0, done.stdout[-2000:]
-
-
-@pytest.mark.parametrize(
-    ("name", "escaped"),
-    [
-        ("en → fr × 2", r"en $\rightarrow$ fr $\times$ 2"),
-        ("≤ 5", r"\otherscript{≤}{[Less-than 2264]} 5"),
-        ("tiếng", r"ti\otherscript{ế}{[Latin 1EBF]}ng"),
-        ("Ɛʋɛgbe", r"\otherscript{Ɛʋɛ}{[Latin 0190 028B 025B]}gbe"),
-        ("（中）", r"\otherscript{（中）}{[Fullwidth FF08 4E2D FF09]}"),
-        ("a\u200f\u2068b\u2069", "ab"),
-    ],
-)
-def test_what_pdflatex_has_no_letters_for_is_named(name, escaped):
-    """It stops at a letter that it does not know."""
-    assert escape(name) == escaped
 
 
 def test_every_table_of_a_report_is_free_of_what_latex_reads_or_lacks():

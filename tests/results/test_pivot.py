@@ -1,9 +1,6 @@
 """Scores as a table: differences to the reference, and means over languages."""
 
 import dataclasses
-import shutil
-import subprocess
-from dataclasses import replace
 
 import pytest
 
@@ -11,7 +8,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.results.pivot import CROSS, SAME, SHOWN, sections
 from crosslens.results.record import COLUMNS, Record, Results
-from made_results import SCORES, score, similarity
+from made_results import SCORES, by_layer, score, similarity
 
 
 def test_the_table_has_differences_to_the_reference_and_means_apart():
@@ -82,10 +79,6 @@ def test_a_table_mixes_nothing():
         Results.of([*SCORES, other]).table()
     with pytest.raises(RequestError, match="no scores"):
         Results.of([]).table()
-
-
-def by_layer(pair, values, **columns):
-    return [dataclasses.replace(similarity(pair, layer, value), **columns) for layer, value in enumerate(values)]
 
 
 def test_the_best_layer_has_the_highest_mean_over_pairs_and_seeds():
@@ -216,41 +209,6 @@ def test_only_the_first_tables_are_shown():
     many = Results.of([dataclasses.replace(SCORES[0], metric=f"m{number}") for number in range(SHOWN + 2)])
     assert repr(many).endswith("and 2 more tables; filter(…) selects records")
     assert many._repr_html_().count("<table") == SHOWN
-
-
-def test_a_line_break_in_a_name_leaves_the_title_of_a_table_a_comment():
-    broken = [replace(each, encoder="my\n\nencoder") for each in (*SCORES, *by_layer("en-fr", (0.25, None)))]
-    spaced = [replace(each, encoder="my encoder") for each in broken]
-    assert Results.of(broken).to_latex() == Results.of(spaced).to_latex()
-
-
-def test_tables_for_latex_are_rounded_and_compile(tmp_path):
-    text = Results.of([*SCORES, *by_layer("en-fr", (0.25, None))]).to_latex()
-    for shown in ("% pos accuracy, source en, e", r"$\Delta$ 1-2", "$-$20.00", r"cka & 0.250 \\", r"\bottomrule"):
-        assert shown in text
-    assert not set("−Δ–…") & set(text)
-    hostile = [dataclasses.replace(SCORES[0], target=target) for target in ("a|<b>", "[1]", "*b")]
-    lines = Results.of(hostile).to_latex().splitlines()
-    assert {line.split(" &")[0] for line in lines} >= {r"a\textbar{}\textless{}b\textgreater{}", "{}[1]", "{}*b"}
-    if shutil.which("pdflatex") is None:
-        pytest.skip("no LaTeX here")
-    whole = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{text}\end{{document}}"
-    (tmp_path / "tables.tex").write_text(whole, "utf-8")
-    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "tables.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-1500:]
-
-
-def test_a_caption_and_a_label_put_a_single_table_in_an_environment():
-    one = Results.of(SCORES)
-    text = one.to_latex(caption="Share in $p<0.05$.", label="tab:pos")
-    opened, closed = text.index(r"\begin{table}"), text.index(r"\end{table}")
-    assert opened < text.index(r"\caption{Share in $p<0.05$.}") < text.index(r"\label{tab:pos}") < closed
-    lines = [line for line in text.splitlines() if not line.startswith((r"\begin{table}", r"\centering", r"\caption"))]
-    assert [line for line in lines if line not in (r"\label{tab:pos}", r"\end{table}")] == one.to_latex().splitlines()
-    assert r"\caption" not in one.to_latex(label="tab:pos")
-    with pytest.raises(RequestError, match="for a single table, and these results fill 2"):
-        Results.of([*SCORES, *by_layer("en-fr", (0.25, None))]).to_latex(caption="c")
 
 
 def test_a_profile_is_of_the_most_frequent_number_of_re_initialised_layers():

@@ -2,13 +2,13 @@
 
 import csv
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from io import StringIO
 from itertools import accumulate, chain
 from typing import Literal
 
-from crosslens.formatting import LATEX_SIGNS, MINUS, broken, one_line, plain, right_to_left, signed
+from crosslens.formatting import MINUS, broken, one_line, plain, signed
+from crosslens.latex import escape, needed_commands
 from crosslens.report.table import Cell, Row, Table
 from crosslens.scores.intervals import LEVEL
 
@@ -28,20 +28,6 @@ PACKAGES = ("{booktabs}", "{longtable}", "{graphicx}", "{xcolor}", "{colortbl}",
 
 LONG, WIDE = 30, 4
 """Rows beyond which a LaTeX table runs over pages, and columns beyond which it is set across both columns of a page."""
-
-_LETTERS = "[^\x00-\u017f–—‘’‚“”„†‡•…‰‹›€™]"
-"""What pdfLaTeX has no letters for."""
-
-_OTHER = re.compile(f"{_LETTERS}+(?: {_LETTERS}+)*")
-
-_DIRECTIONS = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
-"""Characters without a form of their own, which set the direction of others, or a place to break a line."""
-
-_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-_SPECIAL |= {character: f"\\{character}" for character in "&%$#_{}"}
-_SPECIAL |= dict.fromkeys(_DIRECTIONS, "")
-_SPECIAL |= {**LATEX_SIGNS, "×": r"$\times$", "±": r"$\pm$", "†": r"$\dagger$"}
-
 
 Spread = Literal["none", "std", "interval"]
 """What stands behind a number: nothing, ``± std`` over seeds, or a mark and its confidence interval."""
@@ -112,10 +98,8 @@ def to_latex(table: Table, *, spread: Spread = "none") -> str:
         widest = [max(chain(*groups), key=lambda row: len(row[place])) for place in range(len(table.head) + 1)]
         parts["WIDEST"] = "\n".join([*heads, max(titles, key=len), *dict.fromkeys(map(_row, widest))])
     text = "\n".join([*(parts.get(line, line) for line in [*lines, r"\bottomrule", *closing]), ""])
-    # Declared only where it is needed, behind the line that names the packages.
     first, rest = text.split("\n", 1)
-    other = OTHER_SCRIPTS if r"\otherscript{" in rest or r"\righttoleft{" in rest else ()
-    return "\n".join([first, *other, rest])
+    return "\n".join([first, *needed_commands(rest), rest])
 
 
 def _after(cell: Cell, spread: Spread) -> str:
@@ -201,28 +185,6 @@ def latex_document(names: Sequence[str]) -> str:
     packages = [*PACKAGES, "[margin=1.5cm,landscape]{geometry}"]
     lines = [r"\documentclass{article}", *(rf"\usepackage{package}" for package in packages), r"\begin{document}"]
     return "\n".join([*lines, *(rf"\input{{{name}}}" for name in names), r"\end{document}", ""])
-
-
-def escape(text: str) -> str:
-    """Escape text for LaTeX; words in other scripts use the commands of `OTHER_SCRIPTS`."""
-    special = "".join(_SPECIAL.get(character, character) for character in one_line(text))
-    return _OTHER.sub(_of_another_script, special)
-
-
-OTHER_SCRIPTS = (
-    r"\DeclareRobustCommand{\otherscript}[2]{\ifdefined\directlua #1\else\ifdefined\XeTeXversion #1\else #2\fi\fi}",
-    r"\DeclareRobustCommand{\righttoleft}[2]{\ifdefined\directlua\bgroup\textdir TRT #1\egroup\else"
-    r"\ifdefined\XeTeXversion\TeXXeTstate=1 \beginR #1\endR\else #2\fi\fi}",
-)
-"""Words that pdfLaTeX has no letters for: as they are in LuaLaTeX and XeLaTeX with a font for them; else named."""
-
-
-def _of_another_script(match: re.Match) -> str:
-    words = match[0]
-    command = "righttoleft" if right_to_left(words[0]) else "otherscript"
-    script = unicodedata.name(words[0], "unnamed").split(" ")[0].capitalize()
-    numbers = " ".join(f"{ord(letter):04X}" for letter in words if letter != " ")
-    return rf"\{command}{{{words}}}{{[{script} {numbers}]}}"
 
 
 def to_markdown(table: Table, *, spread: Spread = "none") -> str:

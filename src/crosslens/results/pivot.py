@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
+from crosslens import latex
 from crosslens.corpora.collection import is_trained_language
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
-from crosslens.formatting import LATEX_SIGNS, one_line, plain, signed
+from crosslens.formatting import one_line, plain, signed
 from crosslens.results.cells import (
     VARIANTS,
     WHOLE,
@@ -453,17 +454,15 @@ def as_latex(results: Results, *, caption: str | None = None, label: str | None 
     tables = []
     for title, frame, write, note in _tables(results):
         frame = frame.rename_axis(index=_spaced, columns=_spaced)  # pandas 2 escapes no names
-        styled: Any = frame.style.format(write, escape="latex").format_index(escape="latex", axis=0)
-        styled = styled.format_index(escape="latex", axis=1)
+        styled: Any = frame.style.format({name: _escaped(writer) for name, writer in write.items()})
+        styled = styled.format_index(_escaped(str), axis=0).format_index(_escaped(str), axis=1)
         text = str(
             styled.to_latex(
                 hrules=True, sparse_index=False, column_format="l" * frame.index.nlevels + "r" * frame.shape[1]
             )
         )
-        signs = {**LATEX_SIGNS, "…": r"\dots{}"}
-        text = "".join(signs.get(character, character) for character in text)
         text = re.sub(r"(?m)^(?=[\[*])", "{}", text)  # else an argument of the line break before it
-        text = _floating(text, caption=caption, label=label)
+        text = "\n".join([*latex.needed_commands(text), _floating(text, caption=caption, label=label)])
         tables.append(f"% {title}\n{text}% {note}" if note else f"% {title}\n{text}".rstrip())
     return "\n\n".join([*tables, *(f"% {line}" for line in _more(results))]) + "\n"
 
@@ -474,6 +473,10 @@ def _floating(tabular: str, *, caption: str | None, label: str | None) -> str:
     if not about:
         return tabular
     return "\n".join([r"\begin{table}", r"\centering", *about, tabular + r"\end{table}", ""])
+
+
+def _escaped(write: Callable[[Any], str]) -> Callable[[Any], str]:
+    return lambda value: latex.escape(write(value))
 
 
 def _spaced(name: str | None) -> str | None:
