@@ -11,6 +11,7 @@ from crosslens.errors import RequestError
 from crosslens.results.cells import Column
 from crosslens.results.chart import (
     State,
+    by_state,
     compared_scores,
     corpus_names,
     pair_cells,
@@ -110,6 +111,13 @@ def test_records_that_no_chart_shows_are_not_called_absent():
 def test_a_state_names_its_encoder_where_there_are_several():
     assert State("", "pretrained").name == "pretrained"
     assert State("e5", "pretrained").name == "e5: pretrained"
+
+
+def test_encoders_of_one_name_are_told_apart_whatever_they_were_trained_for():
+    plain = replace(similarity("en-fr", 0, 0.5), state="pretrained", encoder_digest="a" * 64)
+    tuned = replace(plain, state="fine-tuned", task="pos", encoder_digest="b" * 64)
+    names = ["e (aaaaaaaa): pretrained", "e (bbbbbbbb): fine-tuned for POS tagging"]
+    assert [state.name for state, _ in by_state(Results.of([plain, tuned]))] == names
 
 
 def texts(chart):

@@ -1,5 +1,6 @@
 """Files of results that hold what no command wrote: one sentence with the file, never a traceback."""
 
+import json
 import math
 
 import pyarrow as pa
@@ -76,3 +77,39 @@ def test_a_flipped_byte_is_the_same_results_or_refused(tmp_path, ending):
             assert ending != "parquet" or read == whole
     assert len(refused) > 50
     assert all(f"results.{ending}" in message for message in refused)
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_every_record_of_a_json_file_has_all_columns_and_no_others(tmp_path, ending, place):
+    """What another record has besides would be lost."""
+    file, rows = tmp_path / f"results.{ending}", Results.of([SCORE, SCORE]).records.to_pylist()
+    for change, words in (({"checked by": "me"}, "it has 'checked by'"), (None, "it lacks 'seed'")):
+        record = rows[place] | change if change else {name: rows[place][name] for name in rows[place] if name != "seed"}
+        several = [record if each == place else row for each, row in enumerate(rows)]
+        lines = "\n".join(map(json.dumps, several)) + "\n"
+        file.write_text(lines if ending == "jsonl" else json.dumps(several), "utf-8")
+        with pytest.raises(
+            DataError, match=rf"results.{ending}: the columns are not those of results: {words} \(a rec"
+        ):
+            read_results(file)
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_a_record_may_have_no_tags(tmp_path, encoded):
+    """As where a file was written by hand, or its cell was emptied."""
+    frame = Results.of([SCORE, SCORE]).to_pandas()
+    frame.loc[1, "tags"] = None
+    frame.to_csv(tmp_path / "results.csv", index=False)
+    for results in (Results.from_pandas(frame), read_results(tmp_path / "results.csv", encoded=encoded)):
+        assert list(results) == [SCORE, SCORE]
+        assert results.tags() == [{}, {}]
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_a_number_that_json_lacks_is_not_written(tmp_path, ending):
+    records = Results.of([SCORE]).records
+    place = records.schema.get_field_index("value")
+    with pytest.raises(ValueError, match="JSON"):
+        Results(records.set_column(place, "value", pa.array([math.nan]))).write(tmp_path / f"results.{ending}")
+    assert not list(tmp_path.iterdir())

@@ -43,12 +43,19 @@ def test_missing_and_added_columns_are_named():
 
 
 @pytest.mark.parametrize(
-    ("column", "value"), [("seed", 1.5), ("seed", "one"), ("value", "high"), ("value", float("inf")), ("tags", "[]")]
+    ("column", "value", "reason"),
+    [
+        ("seed", 1.5, r"the column seed of the data frame cannot be one of results: .*1\.5"),
+        ("seed", "one", "the column seed of the data frame cannot be one of results: [^(]"),
+        ("value", "high", "the column value of the data frame cannot be one of results: [^(]"),
+        ("value", float("inf"), "record 1: value is inf"),
+        ("tags", "[]", r"the tags '\[\]'"),
+    ],
 )
-def test_a_value_that_the_column_cannot_hold_is_refused(column, value):
+def test_a_value_that_the_column_cannot_hold_is_refused_with_the_column(column, value, reason):
     frame = Results.of(SCORES).to_pandas().astype({column: object})
     frame.loc[0, column] = value
-    with pytest.raises(RequestError):
+    with pytest.raises(RequestError, match=reason):
         Results.from_pandas(frame)
     assert len(Results.from_pandas(pd.DataFrame(frame.iloc[1:]))) == len(SCORES) - 1
 

@@ -30,6 +30,8 @@ def test_a_record_needs_values_of_the_types_of_the_columns():
 def test_a_column_is_set_to_a_value_of_its_type():
     with pytest.raises(RequestError, match=r"seed: the column cannot hold 'first'"):
         RESULTS.with_columns(seed="first")
+    with pytest.raises(RequestError, match=r"value: nan is not finite .*undefined is None"):
+        RESULTS.with_columns(value=math.nan)
 
 
 @pytest.mark.parametrize(

@@ -410,6 +410,9 @@ SHOWN = 6
 ROWS = 60
 """Maximum number of rows shown of one table."""
 
+FIRST = 10
+"""Maximum number of records shown where no table can hold them."""
+
 HEAD = ("task", "metric", "source", "target", "measure", "layer", "condition", "seed", "value")
 """Columns of records that are shown where no table can hold them."""
 
@@ -498,5 +501,7 @@ def _tables(results: Results) -> Iterator[tuple[str, "pandas.DataFrame", Mapping
         try:
             frame, note = tabulated(section.records), section.note
         except RequestError as error:
-            frame, note = section.records[:10].to_pandas().filter(list(HEAD)), str(error)
+            frame = section.records[:FIRST].to_pandas().filter(list(HEAD))
+            more = len(section.records) - len(frame)
+            note = f"{error}; of these records, {more} more are not shown" if more else str(error)
         yield section.title, frame, writers(frame, decimals=section.decimals), one_line(note)

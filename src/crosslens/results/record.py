@@ -349,11 +349,14 @@ class Results:
         """Set columns to one value in all rows.
 
         Raises:
-            RequestError: for a column that does not exist, or a value of another type than the column's.
+            RequestError: for a column that does not exist, a value of another type than the column's, or a number that
+                is not finite.
         """
         arrays = {name: self.records[name] for name in COLUMNS}
         for name, value in columns.items():
             column = _column(name)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise RequestError(f"{name}: {value} is not finite", hint="a value that is undefined is None")
             try:
                 arrays[name] = pa.repeat(pa.scalar(value, column.type), len(self))
             except pa.ArrowException as error:
@@ -387,13 +390,17 @@ class Results:
         if not isinstance(frame, pandas.DataFrame):
             raise RequestError(f"results are made from a data frame of pandas, not from a {type(frame).__name__}")
         _require_columns([str(name) for name in frame.columns], hint="give the columns that Results.to_pandas returns")
-        try:
-            table = pa.Table.from_pandas(frame[list(COLUMNS)], preserve_index=False).replace_schema_metadata(None)
-            table = table.cast(SCHEMA)
-        except (pa.ArrowException, TypeError, ValueError) as error:
-            reason = str(error).splitlines()[0]
-            raise RequestError(f"a column of the data frame cannot be one of results: {reason}") from None
-        return _checked(cls(table))
+        columns = {}
+        for each in SCHEMA:
+            try:
+                column = pa.Table.from_pandas(frame[[each.name]], preserve_index=False).column(0)
+                columns[each.name] = column.cast(each.type)
+            except (pa.ArrowException, TypeError, ValueError) as error:
+                reason = str(error.args[0]).splitlines()[0]
+                raise RequestError(
+                    f"the column {each.name} of the data frame cannot be one of results: {reason}"
+                ) from None
+        return _checked(cls(pa.table(columns, schema=SCHEMA)))
 
     def tags(self) -> list[dict[str, Any]]:
         """Provenance of each row, for display."""
@@ -707,8 +714,9 @@ def read_results(path: str | Path, *, encoded: bool = False) -> Results:
             rows = json.loads(text) if path.suffix == ".json" else list(map(json.loads, lines))
             if not (isinstance(rows, list) and all(isinstance(row, dict) for row in rows)):
                 raise DataError("holds no list of records", file=str(path))
-            names = list(rows[0] if rows else SCHEMA.names)
-            table = pa.table({name: pa.array([row[name] for row in rows], SCHEMA.field(name).type) for name in names})
+            for names in dict.fromkeys(map(tuple, rows)):
+                _require_columns(names, file=str(path), hint="a record has all columns, null where one does not apply")
+            table = pa.Table.from_pylist(rows, schema=SCHEMA)
         else:
             raise DataError("not a results file", file=str(path), hint="results are .csv, .parquet, .json or .jsonl")
         hint = "read it with pandas; or remove added columns, and write it with to_csv(index=False)"
@@ -744,6 +752,9 @@ def _listed(names: Sequence[str]) -> str:
 def _checked(results: Results, *, file: str | None = None) -> Results:
     """Check what the types of the columns leave open: numbers are finite, conditions valid, and tags JSON objects.
 
+    Returns:
+        The results, with an empty object where a record has no tags.
+
     Raises:
         DataError: naming the first record that is not so.
     """
@@ -768,4 +779,8 @@ def _checked(results: Results, *, file: str | None = None) -> Results:
             tags = None
         if not isinstance(tags, dict):
             raise DataError(f"the tags {text!r} are not a JSON object", file=file, hint="an empty object is {}")
-    return results
+    column = results.records["tags"]
+    if not column.null_count:
+        return results
+    filled = column.fill_null("{}")
+    return Results(results.records.set_column(COLUMNS.index("tags"), results.records.field("tags"), filled))

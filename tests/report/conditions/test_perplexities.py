@@ -138,3 +138,18 @@ def test_an_encoder_with_several_perplexities_of_its_language_has_a_note_and_no_
     _, table = perplexities(Results.of([*MEASURED, again, *SCORES]))
     assert values(table.groups["no-anchors"])["adj, seed 1"] == [shown, 11.0, 28.0, 57.0, 31.0, None]
     assert table.notes == (() if shown else ("several values: 24.00, 30.00",))
+
+
+def test_encoders_of_a_language_stand_in_the_order_of_their_seeds():
+    records = [
+        record
+        for seed in (10, 9, 2)
+        for condition in (Condition(), NO_ANCHORS)
+        for record in (
+            perplexity("adj", 11.0, partner="adj", seed=seed, condition=condition),
+            score(50.0, target="adj", partner="adj", seed=seed, condition=condition),
+        )
+    ]
+    _, table = perplexities(Results.of(records))
+    ((*rows,),) = table.groups.values()
+    assert [row.label for row in rows] == ["adj, seed 2", "adj, seed 9", "adj, seed 10"]

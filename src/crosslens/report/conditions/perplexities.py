@@ -75,7 +75,7 @@ def _with_transfer(measured: Results, scores: Results) -> Iterable[Table]:
         for condition in in_the_papers_order(condition_of(text) for text, _, _ in by_place):
             places = [place for place in by_place if condition_of(place[0]) == condition]
             title = ", ".join(filter(None, (encoder if len(encoders) > 1 else "", condition.label, kind)))
-            places.sort(key=lambda place: (languages.index(place[1]), str(place[2])))
+            places.sort(key=lambda place: (languages.index(place[1]), place[2] or 0))
             known = [each in of for of in transfer.values() for place in places for each in _with_reference(place)]
             if not condition.is_reference and any(known):
                 groups[title] = tuple(_row(place, by_place, transfer, notes) for place in places)

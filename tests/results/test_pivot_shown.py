@@ -1,0 +1,42 @@
+"""What results show of themselves, as text, HTML, LaTeX, tables and charts."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from crosslens.results.record import Record, Results
+from made_results import SCORES, score
+
+
+def test_languages_stand_in_the_order_of_their_scores():
+    """As in `Results.table`, whatever the order of the records."""
+    results = Results.of([score("cs", 71.0), score("fr", 80.0)])
+    for shown in (repr(results), results._repr_html_(), results.to_latex()):
+        assert 0 < shown.index("ud/fr") < shown.index("ud/cs")
+
+
+def test_of_many_records_that_no_table_can_hold_the_first_are_shown_and_the_others_counted():
+    rows = [score("fr", 50.0 + place) for place in range(12)]
+    for shown in (repr(Results.of(rows)), Results.of(rows)._repr_html_()):
+        assert "59.00" in shown
+        assert "60.00" not in shown.partition("contradict")[0]
+        assert "two records contradict one another" in shown
+        assert "of these records, 2 more are not shown" in shown
+    assert "not shown" not in repr(Results.of(rows[:10]))
+
+
+def test_scores_of_one_split_have_a_table_and_a_chart_beside_an_overlap_of_another():
+    pytest.importorskip("altair")
+    scores = Results.of(replace(each, split="dev") for each in SCORES)
+    overlap = Record(encoder="e", source="en", target="fr", split="test", measure="overlap_types", value=40.0)
+    both = scores + Results.of([replace(overlap, metric="overlap")])
+    pd.testing.assert_frame_equal(both.table(), scores.table())
+    assert both.plot().to_dict() == scores.plot().to_dict()
+
+
+def test_a_caption_and_its_label_stand_above_the_table():
+    text = Results.of(SCORES).to_latex(caption="c", label="tab:pos")
+    parts = (r"\begin{table}", r"\caption{c}", r"\label{tab:pos}", r"\begin{tabular}", r"\end{tabular}", r"\end{table}")
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
