@@ -126,6 +126,13 @@ def test_pairs_retrieved_in_both_directions_follow_the_scores_and_keep_their_nam
         assert list(table.groups) == [f"en–{language}: precision at 1" for language in expected]
 
 
+def test_pairs_of_each_source_stay_together_whatever_the_number_of_seeds():
+    pairs = ["en-zh", "en-fr", "en-cs", "fr-zh", "fr-en", "fr-cs"]
+    seeds = [replace(similarity(pair, 0, 0.5), seed=seed) for seed in (1, 2) for pair in pairs]
+    table = Results.of([*scores(), *seeds]).sorted().filter(task=None).table()
+    assert list(table.index.get_level_values("pair")) == ["en-fr", "en-cs", "en-zh", "fr-en", "fr-cs", "fr-zh"]
+
+
 def test_similarities_follow_the_best_corpus_of_each_language():
     """Of a language with two test corpora the better one decides, whichever comes first."""
     first, second = (replace(score("fr", value), corpus=f"ud/fr_{value:.0f}") for value in (90.0, 50.0))

@@ -22,10 +22,10 @@ SELECTED = {"where_a": {"condition": "none"}, "where_b": {"ablation": "1-2"}}
 
 @pytest.fixture(scope="module")
 def wider(study, treebanks, tmp_path_factory):
-    """Two seeds of a reference and an ablation, on an English and two French corpora."""
+    """Two seeds of a reference and an ablation, on two English and two French corpora."""
     folder = tmp_path_factory.mktemp("wider")
     dumped = study.model_dump()
-    dumped["data"]["tasks"]["pos"]["en"]["tests"] = ["ud/en_pud", "ud/fr_pud", "ud/fr_pud[:4]"]
+    dumped["data"]["tasks"]["pos"]["en"]["tests"] = ["ud/en_pud", "ud/en_pud[:5]", "ud/fr_pud", "ud/fr_pud[:4]"]
     assert not run(Study.model_validate(dumped), folder, treebanks).failed
     return folder
 
@@ -42,14 +42,16 @@ def test_conditions_of_a_store_have_the_differences_of_its_summary(wider):
     table = paired.test(wider, wider, **SELECTED)
     summary = pd.read_csv(wider / "studies" / "toy" / "summary.csv")
     ablated = summary[summary["label"] == "1-2"]
-    assert len(table) == len(ablated) == 4
+    assert len(table) == len(ablated) == 6
     for ours, theirs in (("b", "mean"), ("difference", "delta"), ("low", "delta_low"), ("high", "delta_high")):
         assert table[ours].tolist() == pytest.approx(ablated[theirs].tolist()), ours
     for column in ("p", "q", "seeds"):
         assert table[column].tolist() == pytest.approx(ablated[column].tolist()), column
     assert table["a"].tolist() == pytest.approx(summary[summary["label"] == "reference"]["mean"].tolist())
-    assert table["target"].tolist() == ["en", "fr", "fr", "mean of 2 corpora"]
-    assert table["corpus"].tolist() == ["ud/en_pud:test", "ud/fr_pud:test", "ud/fr_pud:test[:4]", "test"]
+    single = ["ud/en_pud:test", "ud/en_pud:test[:5]", "ud/fr_pud:test", "ud/fr_pud:test[:4]"]
+    assert table["corpus"].tolist() == [*single, "test", "test"]
+    means = ["mean of 2 source-language corpora", "mean of 2 corpora"]
+    assert table["target"].tolist() == ["en", "en", "fr", "fr", *means]
     assert table["sentences"].tolist()[-1] == table["sentences"].min()
 
 

@@ -26,7 +26,9 @@ HEADS = {"a": "A", "b": "B", "difference": "B − A"}
 def command(
     a: str, b: str, where_a: tuple[str, ...], where_b: tuple[str, ...], metric: str | None, as_json: bool
 ) -> None:
-    """Test the difference B − A, paired by seed and sentence, for each corpus and for the mean over target languages.
+    """Test the difference B − A, paired by seed and sentence, for each corpus and for means.
+
+    Means are over the corpora in the source language, if they are several, and over those in other languages.
 
     A and B are folders that finetune, evaluate or run wrote, each one or several (one for each seed), separated by
     commas. KEY is a column of results.csv; in a folder of runs it selects a condition.

@@ -218,6 +218,8 @@ def layer_table(results: Results) -> "pandas.DataFrame":
     rows = (*comparison, *(["target_layer"] if across else []))
     table = cells(_between_layers_filled(results, comparison) if across else results, rows=rows, columns=("layer",))
     keys = [dict(zip(rows, row, strict=True)) for row in table.rows]
+    sources = list(dict.fromkeys((key["state"], key["source"]) for key in keys))
+    keys.sort(key=lambda key: sources.index((key["state"], key["source"])))  # also where records of seeds mix them
     settings = [key["settings"] for key in keys] if "settings" in varying else []
     apart = dict(zip(settings, settings_apart(settings), strict=True)) if settings else {}
 
@@ -237,7 +239,7 @@ def layer_table(results: Results) -> "pandas.DataFrame":
     names = [*varying, between, "measure", *metric, *(["target layer"] if across else [])]
     index = pd.MultiIndex.from_tuples([tuple(label(key, name) for name in names) for key in keys], names=names)
     heads = ["value" if layer is None else layer for layer in table.columns]
-    values = [[table.get(row, layer).mean for layer in table.columns] for row in table.rows]
+    values = [[table.get(tuple(key.values()), layer).mean for layer in table.columns] for key in keys]
     return pd.DataFrame(values, index=index, columns=heads, dtype=float)
 
 

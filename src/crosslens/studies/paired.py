@@ -1,6 +1,6 @@
 """Paired tests: the difference between two results on the same seeds and sentences."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -69,10 +69,11 @@ def test(
         metric: metric to test; None: all.
 
     Returns:
-        A frame with one row for each corpus and metric, then one for the mean over all corpora that are not in the
-        source language. ``a`` and ``b`` are the means over the common seeds, ``difference`` is b − a with its 95 %
-        interval from ``low`` to ``high``, ``q`` is ``p`` after Benjamini-Hochberg correction over the corpora.
-        Scores are in points.
+        A frame with one row for each corpus and metric, then one for the mean over the corpora in the source language
+        of both sides, if they are several, and one for the mean over those in the source language of neither. ``a``
+        and ``b`` are the means over the common seeds, ``difference`` is b − a with its 95 % interval from ``low`` to
+        ``high``, ``q`` is ``p`` after Benjamini-Hochberg correction over the corpora, or over the means. Scores are in
+        points.
 
     Raises:
         RequestError: when a side has several models of one seed, or the sides have no corpus or no seed in common; when
@@ -104,7 +105,7 @@ def test(
         raise RequestError("A and B have no test corpus and metric in common", hint="evaluate both on the same corpora")
     pairs = {key: (sides[0][key], sides[1][key]) for key in common}
     single = [_row([pair]) for pair in pairs.values()]
-    means = [_row(group) for group in _cross_language(pairs.values())]
+    means = [_row(group) for group in _averaged(pairs.values())]
     return corrected([single, means], COLUMNS)
 
 
@@ -177,18 +178,22 @@ def _scores(results: Results, side: str) -> dict[tuple[str | None, ...], _Scores
     return scores
 
 
-def _cross_language(pairs: Any) -> list[list[tuple[_Scores, _Scores]]]:
-    """Group the corpora of each metric and split that are in the source language of neither side.
+def _averaged(pairs: Collection[tuple[_Scores, _Scores]]) -> list[list[tuple[_Scores, _Scores]]]:
+    """Group the corpora of each metric and split: those in the source language of both sides, and those of neither.
 
-    Single corpora, and corpora without a seed that all have, have no mean.
+    Single corpora, and corpora without a seed that all have, have no mean. Bilingual encoders have one mean over all
+    encoders in the other languages, and one of each encoder in the source language.
     """
-    groups: dict[tuple[str | None, str | None], list[tuple[_Scores, _Scores]]] = {}
+    groups: dict[tuple, list[tuple[_Scores, _Scores]]] = {}
     of_files = common_split(first.record.split for first, _ in pairs)
     for first, second in pairs:
         record = first.record
-        target, sources = record.target, (record.source, second.record.source)
-        if target is not None and not any(is_trained_language(target, source) for source in sources):
-            groups.setdefault((record.metric, record.split or of_files), []).append((first, second))
+        if record.target is None:
+            continue
+        same = {is_trained_language(record.target, side.record.source) for side in (first, second)}
+        if len(same) == 1:
+            partner = record.partner if True in same else None
+            groups.setdefault((record.metric, record.split or of_files, *same, partner), []).append((first, second))
     return [group for group in groups.values() if len(group) > 1 and _common_seeds(group)]
 
 
@@ -214,8 +219,8 @@ def _row(pairs: Sequence[tuple[_Scores, _Scores]]) -> dict[str, Any]:
     target = f"{record.target} with {record.partner}" if record.partner else record.target
     return {
         "metric": record.metric,
-        "target": target if single else mean_name([first.record.target for first, _ in pairs], None),
-        "corpus": record.corpus if single else common_split(first.record.split for first, _ in pairs),
+        "target": target if single else mean_name([a.record.target for a, _ in pairs], None, source=record.source),
+        "corpus": record.corpus if single else common_split(a.record.split for a, _ in pairs),
         "a": means[0],
         "b": means[1],
         "difference": delta.mean,
