@@ -208,7 +208,7 @@ def _with_encoders(study: Study, absent: Collection[str]) -> tuple[Study, list[s
     conditions = tuple(each for each in study.conditions if each.up_to("pretraining").label not in factors)
     bilingual = study.bilingual and tuple(partner for partner in study.bilingual if partner not in partners)
     if not conditions or bilingual == () or None in partners:
-        raise _nothing_left(study, [text.name for text in lacking])
+        raise _nothing_left(study, list(dict.fromkeys(text.name for text in lacking)))
     notes = [f"encoders with {partner} are left out, because text to pretrain them is missing" for partner in partners]
     notes += [f"{factor} is left out, because text to pretrain its encoders is missing" for factor in factors]
     return study.model_copy(update={"conditions": conditions, "bilingual": bilingual}), sorted(notes)
@@ -250,10 +250,10 @@ def _needs(study: Study, sources: Iterable[ChosenSource], data: Data, folder: st
             yield _Need(_named(source.text), f"{' and '.join(labels)} from source {name}", task, check)
 
 
-def _dev_corpora(study: Study, data: Data, task: str, source: Source) -> set[str]:
+def _dev_corpora(study: Study, data: Data, task: str, source: Source) -> tuple[str, ...]:
     """The development corpus of a source, or its parts, if weights or settings are selected on it."""
     recipes = (study.recipe_of(task, condition, default=data.recipe) for condition in study.conditions)
-    return set(split_joined(source.dev_corpus)) if any(map(study.reads_dev, recipes)) else set()
+    return tuple(split_joined(source.dev_corpus)) if any(map(study.reads_dev, recipes)) else ()
 
 
 def _splits(probing: Probing) -> list[tuple[str, str]]:
