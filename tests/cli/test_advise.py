@@ -139,7 +139,8 @@ def test_advise_does_without_uroman_where_it_is_not_installed(run, folder, tiny_
         (("--schemes", "klingon"), 2, "unknown transliteration 'klingon'"),
         (("--rule", "fr.txt"), 2, "wrong columns for measured transfer"),
         (("--sources", "ud/xx_nothing"), 2, "not found"),
-        (("--sources", "ud/en_toy,ud/en_toy[:9]"), 2, "are both in en"),
+        (("--sources", "ud/en_toy[:9],ud/en_toy"), 2, "ud/en_toy:train[:9] and ud/en_toy:train are both in en"),
+        (("--sources", "fr.conllu,fr.conllu"), 2, "fr.conllu is named twice"),
         (("--sources", "wo=fr.conllu"), 2, "is in wo, so transfer from it is not zero-shot"),
         (("--sources", "wo-Arab=fr.conllu"), 2, "is in wo, so transfer from it is not zero-shot"),
         (
@@ -167,6 +168,14 @@ def test_a_source_in_the_same_language_under_another_tag_is_refused(run, folder,
     status, _, err = run("advise", language, *words, "--sources", f"{same}=fr.conllu")
     assert status == 2
     assert f"is in {language}, so transfer from it is not zero-shot" in err
+
+
+@pytest.mark.parametrize(("language", "same"), [("pes", "fa"), ("wo-Latn", "wo")])
+def test_translations_may_have_another_tag_of_the_language(run, folder, tiny_bert, treebanks, language, same):
+    words = ("--encoder", tiny_bert, "--text", "fr.txt", "--schemes", "none", "--rule", "rule.csv")
+    more = ("--sources", "ud/en_toy", "--data", treebanks, "--parallel", f"{same}=fr.conllu,en=fr.conllu")
+    status, out, err = run("advise", language, *words, *more)
+    assert (status, "Retrieval of the parallel sentences" in out) == (0, True), err
 
 
 @pytest.mark.parametrize(("language", "registered"), [("wo", True), ("ug-Latn", True), ("xqx", False)])

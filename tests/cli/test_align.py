@@ -207,6 +207,15 @@ def test_transfer_with_links_of_another_aligner(run, treebanks, tiny_bert, tmp_p
     assert not (tmp_path / "z").exists()
 
 
+def test_several_corpora_of_one_language_have_a_column_each(run, tiny_bert):
+    arguments = ["align", "transfer", "pos", tiny_bert, "--pair", "en-fr", "--train", "ud/en_toy", "--layers", "0"]
+    arguments += ["--test", "ud/en_pud,ud/fr_pud,ud/fr_pud[:3]", "--recipe", "small", "--set", "epochs=1"]
+    status, out, err = run(*arguments, "--baseline", "none", "--out", "x")
+    assert status == 0, err
+    (head,) = (line.split() for line in out.splitlines() if line.split()[:1] == ["layer"])
+    assert head == ["layer", "en", "ud/fr_pud:test", "ud/fr_pud:test[:3]"]
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -66,6 +66,23 @@ def test_an_explanation_is_broken_below_itself_in_a_terminal(monkeypatch):
     ]
 
 
+class Terminal(StringIO):
+    """Stands for a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_only_a_terminal_that_shows_the_line_breaks_it(monkeypatch):
+    """One that shows the errors beside a pipe does not."""
+    for name, value in (("COLUMNS", "20"), ("TERM", "xterm")):
+        monkeypatch.setenv(name, value)
+    for out, err, lines in ((Terminal, StringIO, 2), (StringIO, Terminal, 1)):
+        monkeypatch.setattr("sys.stdout", out())
+        monkeypatch.setattr("sys.stderr", err())
+        assert len(hanging("freezing the lowest layers", indent=2).splitlines()) == lines
+
+
 def test_a_long_head_is_broken_and_prints_plain_spaces():
     stream = StringIO()
     heads = ["Δ 1-2", "Δ patch=sentences 8.output"]

@@ -101,6 +101,7 @@ def test_what_is_listed_and_planned_is_in_the_folder_that_is_named(run, handed, 
     for words, shown in (
         (("list", "corpora"), "ud/en_toy"),
         (("list", "corpora", "--study", "study.yaml"), "en  6 + 6"),
+        (("list", "corpora", "--study", "study.yaml", "--json"), '"pos": "6 + 6"'),
         (("plan", "study.yaml", "--out", "runs"), "2 to do"),
         (("doctor",), str(elsewhere)),
     ):

@@ -1,6 +1,10 @@
+from pathlib import Path
+
 import pytest
 
 from crosslens.errors import WorkError
+from crosslens.results.record import Results
+from made_records import PLAIN
 
 
 def test_a_wrong_preset_is_refused_before_the_steps_are_described(run, tmp_path):
@@ -23,3 +27,31 @@ def test_the_steps_name_the_time_and_the_source_of_this_demonstration(run, monke
     said = run("demo", *real, "--out", "x", "--cache", "cache")[2]
     assert minutes in said
     assert example in said
+
+
+@pytest.mark.parametrize(("seeds", "mean"), [("1", "mean of 1 seed"), ("2", "mean of 2 seeds")])
+def test_the_page_is_named_at_the_end_and_the_seeds_below_the_tables(run, monkeypatch, seeds, mean):
+    def done(demo, out, **_):
+        Path(out).mkdir()
+        return Results.of(PLAIN)
+
+    monkeypatch.setattr("crosslens.demo.demo.run_demo", done)
+    status, shown, said = run("demo", "--seeds", seeds, "--out", "x", "--cache", "cache")
+    assert (status, said.splitlines()[-1]) == (0, "open x/index.html"), said
+    assert Path("x/index.html").is_file()
+    assert mean in shown.splitlines()
+
+
+def test_an_interrupted_demonstration_resumes(run, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("crosslens.demo.demo.run_demo", stop)
+    status, _, said = run("demo", "--out", "x", "--cache", "cache")
+    assert (status, said.splitlines()[-1]) == (1, "stopped; the same command resumes")
+
+
+def test_real_languages_have_no_preset(run, monkeypatch):
+    monkeypatch.setattr("crosslens.demo.demo.real_demo", None)  # which is not asked for
+    status, _, said = run("demo", "--real", "--preset", "good", "--out", "x")
+    assert (status, "--real and --preset exclude each other" in said) == (2, True)

@@ -3,6 +3,9 @@ import re
 
 from ruamel.yaml import YAML
 
+from crosslens.cli._names import KINDS
+from crosslens.cli.doctor import PACKAGES
+from crosslens.corpora.catalogue import roots
 from crosslens.data.transliteration import find_scheme
 from crosslens.unseen.typology import known_languages
 
@@ -18,6 +21,16 @@ def test_what_there_is(run):
     assert status == 0
     for word in ("torch", "threads", "CROSSLENS_DATA; 10 corpora"):
         assert word in shown
+    names = [line.split()[0] for line in shown.splitlines()]
+    assert set(PACKAGES) < set(names)
+    assert names.count("data") == len(roots()) > 1
+
+
+def test_a_list_of_all_kinds_has_the_list_of_each_below_its_name(run):
+    expected = []
+    for kind in KINDS:
+        expected += [f"{kind}:", *(f"  {line}" for line in run("list", kind)[1].splitlines())]
+    assert run("list")[1].splitlines() == expected
 
 
 def test_languages_and_tasks_of_a_study(run):
@@ -30,8 +43,9 @@ def test_languages_and_tasks_of_a_study(run):
     assert rows[-1][2] == "+"
     _, columns, _ = run("list", "corpora", "--study", "lab:good")
     assert columns.split("\n")[0].split()[:2] == ["pos", "parsing"]
-    status, _, error = run("list", "studies", "--study", "smoke")
-    assert (status, "--study tabulates corpora" in error) == (2, True)
+    for kind in ((), ("studies",)):
+        status, _, error = run("list", *kind, "--study", "smoke")
+        assert (status, "--study tabulates corpora" in error) == (2, True)
     assert run("list", "corpora", "--study", "smoek")[0] == 2
 
 

@@ -26,6 +26,7 @@ def test_a_plan_says_which_sources_share_their_runs(run, file):
     note = "same training data and share their runs: en (ud/en_toy:train), copy (ud/en_toy:train)"
     assert sum(line.startswith("note: pos:") and line.endswith(note) for line in shown.splitlines()) == 1
     assert shown.splitlines()[-1] == "toy: 0 runs done, 2 to do"
+    assert sum("  to do  " in line for line in shown.splitlines()) == 2  # each run once
 
 
 def test_a_plan_reports_test_corpora_that_are_the_training_corpus(run, file):
@@ -65,6 +66,7 @@ def test_a_corpus_that_is_not_published_with_its_collection_has_a_row_of_its_own
     (tweets,) = (row for row in rows if "ud/en_ugc" in row)
     assert ("data get ud" in treebank, "LexNorm" in treebank) == (True, False)
     assert ("data get ud" in tweets, "LexNorm" in tweets) == (False, True)
+    assert ("see source" in treebank, "see source" in tweets) == (False, True)
 
 
 def test_a_plan_names_four_open_evaluations_of_a_finished_run_and_counts_the_others(run, file, uninterrupted):
@@ -134,3 +136,19 @@ def test_a_refused_plan_or_run_leaves_no_folder_and_keeps_one_that_was_there(run
             assert run(*words, "--out", out)[0] == 2
     assert not (tmp_path / "new").exists()
     assert not any((tmp_path / "mine").iterdir())
+
+
+def test_a_plan_says_which_runs_failed_in_the_last_attempt(run, file):
+    assert run("run", "broken.yaml", "--out", "runs", "--executor", "serial", "--device", "cpu")[0] == 1
+    status, shown, error = run("plan", "broken.yaml", "--out", "runs")
+    assert status == 0, error
+    (line,) = (line for line in shown.splitlines() if "  to do  " in line)
+    assert "pos en 1 embeddings seed 1; failed in the last attempt; new: " in line
+
+
+def test_a_plan_names_up_to_three_differences_to_the_nearest_run(run, file, uninterrupted):
+    changes = [("--set", "seeds=[9]"), ("--set", "set.batch=3"), ("--set", "set.epochs=1"), ("--set", "set.limit=5")]
+    for number, named in ((3, True), (4, False)):
+        more = (word for change in changes[:number] for word in change)
+        status, shown, error = run("plan", file, "--out", uninterrupted, *more)
+        assert (status, "; new: " in shown) == (0, named), shown + error

@@ -11,6 +11,7 @@ from crosslens.results.record import Record, Results
 from crosslens.unseen.rule import write_rule
 from made_records import PLAIN, score
 from made_rules import made_up
+from made_typology import languages
 from toy_commands import finetune, rows_of
 
 
@@ -35,6 +36,7 @@ def test_a_report_of_similarity_alone_has_its_table_figures_and_page(run, tmp_pa
     assert status == 0, said
     files = {path.name for path in Path("report").iterdir()}
     assert {"index.html", "similarity-cka.tex", "similarity.svg", "similarity-by-pair.pdf"} <= files
+    assert "without intervals" not in said  # none were asked for
 
 
 def test_a_report_of_some_results_has_nothing_of_the_others(run, tmp_path):
@@ -48,6 +50,14 @@ def test_a_report_of_some_results_has_nothing_of_the_others(run, tmp_path):
     assert {"by-target-pos.tex", "by-target-ner.tex"} <= every
     assert ("by-target-pos.tex" in some, "by-target-ner.tex" in some) == (True, False)
     assert '"task":"ner"' not in Path("some/index.html").read_text("utf-8")
+
+
+def test_a_report_of_some_results_has_the_classes_of_their_languages(run):
+    Results.of(languages()).write("results.csv")
+    status, _, said = run("report", "results.csv", "--where", "target=wo", "--out", "some")
+    assert status == 0, said
+    text = Path("some/typology.md").read_text("utf-8")
+    assert ("Wolof" in text, "Uyghur" in text) == (True, False)
 
 
 def test_a_figure_named_as_its_table_is_printed_once(run):

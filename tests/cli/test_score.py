@@ -1,4 +1,7 @@
+import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +25,28 @@ def test_one_sentence_has_no_interval(run, treebanks, tmp_path):
     status, shown, _ = run("score", "pos", "one.conllu", "one.conllu")
     assert status == 0
     assert shown.startswith("accuracy 100.00  no interval  n=")
+
+
+def test_a_score_of_nothing_right_is_zero(run, treebanks, tmp_path):
+    gold = treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu"
+    (tmp_path / "wrong.conllu").write_text(re.sub(r"\t[A-Z]+\t", "\tX\t", gold.read_text("utf-8")), "utf-8")
+    assert run("score", "pos", gold, "wrong.conllu")[1].startswith("accuracy 0.00  95 % [0.00, 0.00]  n=")
+
+
+def test_scores_as_json_have_intervals_sizes_and_signatures(run, treebanks):
+    """A treebank of punctuation has no word for a score without punctuation."""
+    row = "{}\t.\t_\tPUNCT\t_\t_\t{}\t{}\t_\t_\n"
+    Path("points.conllu").write_text((row.format(1, 0, "root") + row.format(2, 1, "punct") + "\n") * 3, "utf-8")
+    asked = ("score", "parsing", "points.conllu", "points.conllu")
+    shown, values = run(*asked)[1], json.loads(run(*asked, "--json")[1])
+    words = [line.split("  ") for line in shown.splitlines()]
+    assert [line[-1] for line in words] == values["signatures"]
+    assert [line[0] for line in words if "–" in line[0]] == ["las_nopunct –", "uas_nopunct –"]
+    for (name, written), interval, size, _ in ((line[0].split(), *line[1:]) for line in words):
+        value, limits = values[name], values["intervals"][name]
+        assert written == ("–" if value is None else f"{value:.2f}")
+        assert interval == ("no interval" if limits is None else "95 % [{:.2f}, {:.2f}]".format(*limits))
+        assert size == f"n={values['n'][name]}"
 
 
 def test_predicted_heads_may_form_cycles_and_gold_ones_may_not(run, treebanks, tmp_path):

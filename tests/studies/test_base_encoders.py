@@ -50,6 +50,13 @@ def read(folder, encoder, text="fr.txt", more=""):
     return read_study(folder / "starts.yaml")
 
 
+def finish(store, run, digest):
+    """As if a run had made an encoder."""
+    store.path(run.id).mkdir()
+    described = {"identity": run.identity, "label": run.label, "encoder_digest": digest}
+    (store.path(run.id) / "run.json").write_text(json.dumps(described))
+
+
 def of_one_encoder(planned):
     """The notes on seeds that start from one encoder, without those on test corpora and on few steps."""
     return tuple(note for note in planned.notes if not re.search("is also the training corpus|under-trained", note))
@@ -132,15 +139,16 @@ def test_the_bilingual_encoder_of_a_study_is_adapted_and_no_other(folder):
     runs = [each.run for each in plan(study, store).runs]
     pretrained = [run for run in runs if isinstance(run, PretrainRun) and run.partner == "en"]
     assert [run.settings.seed for run in pretrained] == [1, 2]
-    for run in pretrained:  # as if it had run
-        store.path(run.id).mkdir()
-        described = {"identity": run.identity, "label": run.label, "encoder_digest": f"of {run.settings.seed}"}
-        (store.path(run.id) / "run.json").write_text(json.dumps(described))
+    for run in pretrained:
+        finish(store, run, f"of {run.settings.seed}")
     encoders = BaseEncoders(study, store, Corpora(), None, SILENT)
-    adapted = [
-        encoders.producer_run(Condition(start="adapted"), seed, study.data.tasks["pos"]["fr"], "en") for seed in (1, 2)
-    ]
+    asked, source = Condition(start="adapted"), study.data.tasks["pos"]["fr"]
+    adapted = [encoders.producer_run(asked, seed, source, "en") for seed in (1, 2)]
     assert [run.base.digest for run in adapted] == ["of 1", "of 2"]
+    assert encoders.base(asked, 2, source, "en") is None
+    finish(store, adapted[1], "adapted")
+    base = encoders.base(asked, 2, source, "en")
+    assert (base.digest, base.made, base.shared) == ("adapted", True, False)
 
 
 def test_the_usual_recipe_of_a_bilstm_is_its_own(folder, tiny_bert):

@@ -77,6 +77,23 @@ def test_an_encoder_on_disk_is_studied_at_all_steps_that_it_keeps(walked, tmp_pa
     assert again.plan.done == len(again.plan.runs) == 9
 
 
+def test_revisions_of_the_hub_are_found_by_their_whole_names(encoder, tmp_path, monkeypatch):
+    cached = tmp_path / "models--owner--name"
+    (cached / "refs").mkdir(parents=True)
+    revisions = ("main", "step3-tokens4B", "step6-tokens9B")
+    for seed, revision in enumerate(revisions):
+        (cached / "refs" / revision).write_text(str(seed) * 40)
+        save_encoder(random_init(encoder, "1", seed=seed), cached / "snapshots" / (str(seed) * 40))
+    for module in ("huggingface_hub.constants", "transformers.utils.hub.constants"):
+        monkeypatch.setattr(f"{module}.HF_HUB_CACHE", str(tmp_path))
+    study = written(tmp_path, "owner/name", f"[{', '.join(revisions[1:])}]")
+    models = [asked.run for asked in plan(study, Store(tmp_path / "runs")).runs if isinstance(asked.run, ModelRun)]
+    assert [(run.base.path, run.base.digest, run.condition.checkpoint.step) for run in models[::2]] == [
+        (f"owner/name@{name}", load_encoder(f"owner/name@{name}", device="cpu").digest, step)
+        for name, step in zip(revisions[1:], (3, 6), strict=True)
+    ]
+
+
 def test_every_condition_is_crossed_with_the_steps_but_not_those_without_the_encoder(walked, tmp_path):
     study = written(tmp_path, walked, "[5, 10]", "conditions: [none, 1-2, {start: bilstm}]\n")
     planned = plan(study, Store(tmp_path / "runs"))

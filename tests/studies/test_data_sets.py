@@ -2,10 +2,13 @@
 
 import pytest
 
+from crosslens.corpora.catalogue import load_corpus
 from crosslens.corpora.collection import COLLECTIONS
 from crosslens.encoders.condition import Condition
+from crosslens.errors import RequestError
+from crosslens.lab.presets import find_laboratory
 from crosslens.report.papers import find_paper
-from crosslens.studies.data_sets import find_data
+from crosslens.studies.data_sets import LAB_TEST_SENTENCES, find_data
 from crosslens.studies.study import Study, data_sets
 from crosslens.tasks import find_task
 from crosslens.training.recipe import find_recipe
@@ -44,3 +47,25 @@ def test_sources_other_than_english_are_evaluated_on_their_own_test_set(task):
             assert len(source.tests) == 1
             assert source.tests[0] in english.tests or english.tests == ("xnli/*",)
             assert (source.translated_from == "en") == (task == "nli")
+
+
+def test_models_are_trained_in_the_first_artificial_language_and_tested_in_all():
+    first, *_ = languages = find_laboratory("good").languages
+    whole = [(language, LAB_TEST_SENTENCES) for language in languages]
+    for sources in find_data("lab").tasks.values():
+        ((name, source),) = sources.items()
+        assert (name, load_corpus(source.train, split="train").language) == (first, first)
+        assert [(test.language, len(test)) for test in map(load_corpus, source.tests)] == whole
+
+
+def test_one_source_of_a_set_is_chosen_by_its_name():
+    chosen = find_data("wu2019:nl")
+    assert chosen.tasks == {task: {"nl": sources["nl"]} for task, sources in WU.tasks.items() if "nl" in sources}
+    assert len(WU.tasks) > len(chosen.tasks) > 1
+    for name, reason in (
+        ("wu2019:nll", "wu2019 has no source 'nll'"),
+        ("wu2091", "there is no set of corpora 'wu2091'"),
+        ("lab:goood", "unknown preset 'goood'"),
+    ):
+        with pytest.raises(RequestError, match=reason):
+            find_data(name)

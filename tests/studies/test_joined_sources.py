@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from crosslens.errors import DataError
+from crosslens.errors import DataError, RequestError
 from crosslens.results.record import read_results
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.store import Store
@@ -103,3 +103,9 @@ def test_the_sentences_of_each_part_count_for_their_language(treebanks):
         "en": {"pos": "4 + 0"},
         "fr": {"pos": f"{french} + {french}"},
     }
+
+
+def test_an_oracle_in_any_language_trained_on_is_none(folder, tiny_bert):
+    chosen = study(tiny_bert, "ud/en_toy:train+ud/fr_pud:test", select={"oracle": "ud/fr_pud:test"})
+    with pytest.raises(RequestError, match="ud/fr_pud:test is in the source language, so it is not an oracle"):
+        plan(chosen, Store(folder / "runs"))

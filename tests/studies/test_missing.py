@@ -112,6 +112,33 @@ def test_parallel_corpora_raw_text_and_files_count_too(treebanks, tmp_path):
     assert "raw/xx" not in {corpus.corpus for corpus in missing_of(treebanks, without, [("pos", "en", source)])}
 
 
+def test_every_corpus_is_looked_up_in_the_folder_that_is_given(treebanks, tmp_path):
+    folder = tmp_path / "given"
+    for name in ("raw/en.txt", "raw/fr.txt", "muse/en-fr.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("cat chat\n", "utf-8")
+    (folder / "ud").symlink_to(treebanks / "ud")
+    settings = "corpora: {en: raw/en, fr: raw/fr}\ndictionaries: {en-fr: muse/en-fr}\n"
+    (tmp_path / "settings.yaml").write_text(settings, "utf-8")
+    source = {"train": "ud/en_toy", "tests": ["ud/fr_pud"], "text": "raw/en"}
+    chosen = study(
+        encoder=f"pretrain:{tmp_path / 'settings.yaml'}",
+        data={"parallel": "ud/pud", "tasks": {"pos": {"en": source}}},
+        similarity={},
+        conditions=["none", {"factor": "extra-anchors"}, {"start": "adapted"}],
+    )
+    assert missing_of(folder, chosen, [("pos", "en", chosen.data.tasks["pos"]["en"])]) == ()
+    elsewhere = {each.corpus for each in missing_of(tmp_path, chosen)}
+    assert elsewhere == {"ud/en_toy:train", "ud/fr_pud:test", "ud/pud:parallel", "raw/en", "raw/fr", "muse/en-fr"}
+
+
+def test_missing_parts_of_dev_data_are_named_in_their_order(treebanks):
+    parts = [f"ud/xx_{letter}:dev" for letter in "gbdafce"]
+    source = Source(train="ud/en_toy", dev="+".join(parts), tests=("ud/fr_pud",))
+    missing = missing_of(treebanks, study(select="best"), [("pos", "en", source)])
+    assert [each.corpus for each in missing] == parts
+
+
 def test_dev_data_count_where_weights_are_selected_on_them(treebanks):
     def missing(**changes):
         chosen = study(**changes)
@@ -175,6 +202,15 @@ def test_without_raw_text_a_source_keeps_its_other_conditions(treebanks):
     assert set(data.tasks["pos"]) == {"en"}
     with pytest.raises(DataError, match="nothing left"):
         reduced(treebanks, study(conditions=conditions[1:], data={"tasks": {"pos": {"en": source}}}))
+
+
+def test_similarity_is_left_out_with_the_last_source_if_there_is_any(treebanks):
+    probe = {"probe": "upos", "train": "ud/en_toy", "test": "ud/en_pud"}  # which is left
+    for parallel, similarity, said in (("ud/pud", {}, True), ("ud/pud", None, False), ("ud/none", {}, False)):
+        data = {"parallel": parallel, "tasks": {"pos": {"de": POS["de"]}}}
+        left, _, notes = reduced(treebanks, study(data=data, similarity=similarity, probes=[probe]))
+        assert left.similarity is None
+        assert any(note.startswith("similarity is left out") for note in notes) == said
 
 
 def test_a_study_with_nothing_left_is_refused(treebanks):

@@ -9,6 +9,8 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.errors import DataError, RequestError
+from crosslens.probes.probing import probe
+from crosslens.probes.softmax import Fit
 from crosslens.results.record import Results, read_results
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef, Perplexity, Score
@@ -16,6 +18,7 @@ from crosslens.runs.run import Asked, EncoderRef, EncoderRun, ModelRun, Pretrain
 from crosslens.runs.store import Store
 from crosslens.studies.plan import merged, plan
 from crosslens.studies.study import Data, Grid, Probing, Similarity, Source, Study
+from crosslens.training.distributed import threads
 from made_runs import publish
 from toy_studies import results_of, run
 from toys import SENTENCES, conllu_text
@@ -199,3 +202,58 @@ def test_a_study_that_asks_for_nothing_is_refused(study, treebanks, tmp_path):
     with pytest.raises(RequestError, match="toy has nothing to run"):
         run(study.model_copy(update={"data": Data()}), tmp_path / "runs", treebanks)
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_bilingual_encoder_needs_no_annotation_in_the_languages_that_it_lacks(treebanks, tmp_path):
+    """Test corpora in other languages are not asked of it."""
+    for language in ("en", "fr", "de"):
+        (tmp_path / f"{language}.txt").write_text("the cat sees a small dog .\n", "utf-8")
+    shape = "{layers: 2, width: 16, heads: 2}"
+    (tmp_path / "three.yaml").write_text(f"corpora: {{en: en.txt, fr: fr.txt, de: de.txt}}\nshape: {shape}\n", "utf-8")
+    source = Source(train="ud/en_toy", tests=("ud/fr_pud", f"de={tmp_path / 'de.txt'}"))  # which has no tags
+    settings = {"encoder": f"pretrain:{tmp_path / 'three.yaml'}", "data": Data(tasks={"pos": {"en": source}})}
+    store, corpora = Store(tmp_path / "runs"), Corpora(str(treebanks))
+
+    def planned(partner):
+        pair = Study(name="pair", **settings, bilingual=(partner,), seeds=(1,), recipe="small")
+        for asked in plan(pair, store, corpora=corpora).left:
+            finish(store, asked, encoder_digest="a" * 64)
+        return plan(pair, store, corpora=corpora).left
+
+    (model,) = planned("fr")
+    assert [question.corpus.name for question in model.questions] == ["ud/fr_pud:test"]
+    with pytest.raises(DataError, match=r"de\.txt has no UPOS tags"):
+        planned("de")
+
+
+def test_similarity_is_that_of_the_first_sentences_where_their_number_is_given(study, treebanks, tmp_path):
+    asked = {"similarity": Similarity(of=("pretrained",), measures=("cka",), sentences=4)}
+    small = study.model_copy(update={**asked, "seeds": (1,), "conditions": study.conditions[:1]})
+    report = run(small, tmp_path, treebanks)
+    records = read_results(results_of(tmp_path)).filter(metric="similarity")
+    assert (report.failed, {record.n for record in records}) == ((), {4})
+
+
+def test_similarity_needs_parallel_sentences_in_a_source_language(study, treebanks, tmp_path):
+    small = study.model_copy(update={"similarity": Similarity(of=("pretrained",), measures=("cka",))})
+    for parallel, reason in (
+        (None, "toy: its data has no parallel corpus for similarity"),
+        (f"de={tmp_path / 'a.txt'},fr={tmp_path / 'a.txt'}", r"has no sentences in the source languages \(en\)"),
+    ):
+        (tmp_path / "a.txt").write_text("ein Hund\n" * 4, "utf-8")
+        data = study.data.model_copy(update={"parallel": parallel})
+        with pytest.raises(RequestError, match=reason):
+            plan(small.model_copy(update={"data": data}), Store(tmp_path / "runs"), corpora=Corpora(str(treebanks)))
+
+
+def test_a_probe_of_a_study_is_the_one_that_it_describes(study, encoder, treebanks, tmp_path):
+    names = {"train": "ud/en_toy:train[:4]", "dev": "ud/en_toy:train[4:]", "test": "ud/fr_pud:test"}
+    probing = Probing(probe="upos", **names, inputs="raw", seed=7)
+    probed = Study(name="probed", encoder=study.encoder, data=Data(), probes=(probing,), seeds=(1,))
+    assert not run(probed, tmp_path, treebanks).failed
+    corpora = {part: Corpora(str(treebanks)).corpus(name) for part, name in names.items()}
+    with threads(1):  # as the processes of a study
+        alone = probe(encoder, "upos", **corpora, how=Fit(inputs="raw"), seed=7).results
+    columns = ["train", "corpus", "metric", "layer", "value"]
+    found = read_results(results_of(tmp_path, "probed")).records.select(columns)
+    assert found.to_pylist() == alone.records.select(columns).to_pylist()

@@ -88,7 +88,8 @@ def study_with_probe(whole):
 
 
 def test_nothing_is_left_without_the_text_of_all_encoders(tmp_path):
-    for changes in ({"bilingual": ["de"]}, {"bilingual": None}):
+    twice = ["none", {"factor": "no-anchors"}]  # both read the text
+    for changes in ({"bilingual": ["de"]}, {"bilingual": None}, {"bilingual": ["de"], "conditions": twice}):
         whole = study_with_probe(pretraining_study(tmp_path, **{"conditions": ["none"], **changes}))
         missing = find_missing(whole, (), Data(), folder=None)
         with pytest.raises(DataError, match="nothing left to run without raw/xx_de"):

@@ -43,6 +43,22 @@ def test_one_seed_and_scores_without_intervals_are_shown_but_not_tested():
         assert list(frame["encoder - BiLSTM"].round()) == [10, -40, -8]
 
 
+def test_classes_need_differences_beyond_the_variation_over_sentences():
+    narrow, wide = (typology_of(Results.of(languages(half=half))) for half in (1.0, 60.0))
+    assert set(narrow["class"]) == {"easy", "intermediate", "hard"}
+    assert set(wide["class"]) == {"undecided"}
+    assert wide["by means"].tolist() == narrow["by means"].tolist()
+
+
+def test_scores_of_no_value_or_of_unknown_data_are_left_out():
+    unknown = [
+        replace(scored("wo", start, 10.0, seed=4), **{column: None})
+        for start in ("encoder", "bilstm")
+        for column in ("value", "train", "corpus")
+    ]
+    assert typology_of(Results.of([*unknown, *languages()])).equals(typology_of(Results.of(languages())))
+
+
 def test_languages_outside_the_slides_are_named_from_the_table_of_languages():
     def of(target):
         return [scored(target, start, value) for start, value in (("encoder", 80.0), ("bilstm", 70.0))]

@@ -137,9 +137,9 @@ def _sources(language: str, names: list[str], data: str | None) -> dict[str, "Co
     for source in (load_corpus(name, split="train", data=data) for name in names):
         other = sources.setdefault(source.language or source.name, source)
         if other is not source:
-            raise RequestError(
-                f"{other.name} and {source.name} are both in {source.language}", hint="give one source per language"
-            )
+            both = f"{other.name} and {source.name} are both in {source.language}"
+            wrong = both if source.language else f"{source.name} is named twice"
+            raise RequestError(wrong, hint="give one source per language")
         if is_trained_language(language, source.language):
             raise RequestError(
                 f"{source.name} is in {language}, so transfer from it is not zero-shot",

@@ -206,7 +206,7 @@ def _with_encoders(study: Study, absent: Collection[str]) -> tuple[Study, list[s
     conditions = tuple(each for each in study.conditions if each.up_to("pretraining").label not in factors)
     bilingual = study.bilingual and tuple(partner for partner in study.bilingual if partner not in partners)
     if not conditions or bilingual == () or None in partners:
-        raise _nothing_left(study, [text.name for text in lacking])
+        raise _nothing_left(study, list(dict.fromkeys(text.name for text in lacking)))
     notes = [f"encoders with {partner} are left out, because text to pretrain them is missing" for partner in partners]
     notes += [f"{factor} is left out, because text to pretrain its encoders is missing" for factor in factors]
     return study.model_copy(update={"conditions": conditions, "bilingual": bilingual}), sorted(notes)
