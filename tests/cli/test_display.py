@@ -1,9 +1,12 @@
-"""The log of a stage: when it begins, how long it still takes, and when it ends; names of the rows of a table."""
+"""The log of a stage: when it begins, how long it still takes, and when it ends; tables: names, notes and captions."""
 
 import pandas as pd
 import pytest
 
-from crosslens.cli._display import Log, print_table
+from crosslens.cli._display import Log, print_report, print_table
+from crosslens.report.render import to_markdown
+from crosslens.report.significance import Interval
+from crosslens.report.table import Cell, Row, Table
 
 
 class Clock:
@@ -101,3 +104,17 @@ def test_an_unknown_language_is_a_question_mark_beside_min_nan(capsys):
         print_table(languages.set_index(index)[["distance"]], title="")
         shown = capsys.readouterr().out
         assert [line.split()[0] for line in shown.splitlines() if "0." in line] == ["nan", "?"]
+
+
+def test_a_table_of_a_report_is_printed_with_what_its_file_has(capsys):
+    cells = (
+        Cell(-10.57, "difference", interval=Interval(-16.78, -4.36, marked=True, over="seeds and sentences")),
+        Cell(3.77, "difference", note=1),
+    )
+    table = Table("t", "Scores.", ("1-2", "5-6"), {"pos": (Row("en – x", cells),)}, ("seeds excluded: 2",))
+    print_report(table, spread="interval")
+    printed = capsys.readouterr().out
+    written = to_markdown(table, spread="interval").replace("**", "").replace("\\*", "*")
+    for text in ("-10.57* [-16.78, -4.36]", "+3.77 [1]", "[1] seeds excluded: 2", "* marks differences"):
+        assert text in printed.replace("−", "-")
+        assert text in written.replace("−", "-")

@@ -107,3 +107,14 @@ def test_fewer_seeds_are_noted(make):
         assert "over fewer seeds: 2 of 3" in "; ".join(table.notes), table.name
     (table, *_) = make(Results.of(each for each in records if each.seed != 3))
     assert "seeds" not in "; ".join(table.notes)
+
+
+def test_a_metric_without_a_number_of_some_seed_is_noted_beside_the_others():
+    """As precision is where a model predicts no entity: no cell of its row has all seeds."""
+    both = [replace(each, task="ner", metric=metric) for each in scores() for metric in ("f1", "precision")]
+    records = [replace(each, value=None) if each.metric == "precision" and each.seed > 1 else each for each in both]
+    (table,) = metrics(Results.of(records))
+    rows = {row.label: [cell.note for cell in row.cells] for rows in table.groups.values() for row in rows}
+    (note,) = rows["precision: en – en"]
+    assert rows["f1: en – en"] == [None]
+    assert table.notes[note - 1] == "over fewer seeds: 1 of 3"

@@ -36,6 +36,8 @@ def test_csv_holds_the_numbers_and_nothing_else():
     assert rows[0][-1].endswith(" std")
     assert rows[1][2:] == ["12.345", "-6.004", "0.0", "0.5", "1.0", ""]
     assert len({len(row) for row in rows}) == 1
+    zero = Table("t", "c", ("Δ",), {"g": (Row("r", (Cell(-0.0, "difference"),)),)})
+    assert to_csv(zero).splitlines()[1] == "g,r,0.0"
 
 
 @pytest.mark.parametrize("name", ["=cmd|'/C calc'!A0", "@sum(1)", "+1", "-1", "\t=1"])

@@ -49,6 +49,19 @@ def test_models_trained_on_the_language_are_a_group_of_their_own():
     assert [cell.value for cell in row.cells] == [80.0, 85.0, 5.0]
 
 
+def test_models_of_another_language_in_both_scripts_are_zero_shot():
+    """A model of Kazakh and one of transliterated Kazakh are tested on Uyghur in the script of each."""
+    kazakh = [
+        uyghur(60.0, train="ud/kk_ktb:train", source="kk"),
+        uyghur(50.0, scheme="@uroman", train="ud/kk_ktb:train@uroman", source="kk-Latn"),
+    ]
+    for records in (kazakh, [*kazakh, *OWN]):
+        pair, *own = script_pairs(Results.of(records))
+        assert pair.group == "pos, accuracy, zero-shot from kk in each script"
+        assert pair.difference.by_seed == {1: -10.0}
+        assert [each.group for each in own] == ["pos, accuracy, trained on the language"] * (len(records) > 2)
+
+
 def test_models_of_joined_training_data_with_the_language_are_not_zero_shot():
     joined = [
         uyghur(value, scheme=scheme, train="ud/en_ewt:train+ud/ug_udt:train")

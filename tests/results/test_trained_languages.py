@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from crosslens.data.corpus import trained_languages
+from crosslens.report.findings import findings
 from crosslens.report.supervision import supervision
 from crosslens.report.tables import by_target, domains, layer_deltas
 from crosslens.results.pivot import mean_name, parts_of, score_cells
@@ -112,6 +113,18 @@ def test_another_script_of_the_language_trained_on_is_not_zero_shot():
     pairs = [(side(record), side(record)) for record in in_scripts()]
     means = [{first.record.target for first, _ in group} for group in _averaged(pairs)]
     assert means == [{"ug", "ug-Latn"}, {"fr", "de", "ru"}]
+
+
+def test_two_scripts_of_a_language_are_one_language_of_a_mean():
+    """Uyghur in two scripts and French are three corpora of two languages, in the table, the test and the finding."""
+    targets = {"en": 90.0, "ug": 40.0, "ug-Latn": 60.0, "fr": 50.0}
+    rows = Results.of(score(target, value, source="en") for target, value in targets.items())
+    (table,) = layer_deltas(rows)
+    assert [row.label for group in table.groups.values() for row in group][-1] == "en – x, mean of 3 corpora"
+    assert mean_name(["ug", "ug-Latn", "fr"], "test", source="en") == "mean of 3 corpora:test"
+    worse = rows.with_columns(layers="1-2", ablation="1-2", condition='{"layers": "1-2"}', value=30.0)
+    (text,) = findings(rows + worse)
+    assert "(mean of 3 corpora of 2 languages" in text
 
 
 @pytest.mark.parametrize(("source", "same"), [("fa", "pes"), ("no", "nb"), ("zh", "zh-Hant"), ("en+wo", "en-GB")])

@@ -181,7 +181,7 @@ def test_dev_data_of_another_language_are_an_oracle(study, treebanks, tmp_path):
 
 def test_an_oracle_of_the_sources_own_language_is_none(study, treebanks, tmp_path):
     asked = Study.model_validate({**study.model_dump(), "select": {"oracle": "ud/en_pud:test"}})
-    with pytest.raises(RequestError, match="is in the source language, so it is not an oracle"):
+    with pytest.raises(RequestError, match="is in the language of ud/en_toy:train"):
         plan(asked, Store(tmp_path), corpora=Corpora(str(treebanks)))
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas
 
     from crosslens.report.render import Spread
+    from crosslens.report.table import Cell as ReportCell
     from crosslens.report.table import Table as ReportTable
     from crosslens.results.order import Order
     from crosslens.results.pivot import Section
@@ -120,18 +121,22 @@ LEVELS = {"above": "blue", "below": "", "two": "yellow", "five": "bold red"}
 
 def print_report(table: "ReportTable", *, spread: "Spread" = "none") -> None:
     """Print a table of a report, with differences coloured by the paper's thresholds."""
-    from crosslens.report.render import number
+    from crosslens.report.render import marks, number
+
+    def write(cell: "ReportCell") -> str:
+        text = number(cell, spread=spread)
+        return f"{text} [{cell.note}]" if cell.note else text
 
     lines: list[Line] = []
     for title, rows in table.groups.items():
         lines.append(Line(title, style="italic"))
         for row in rows:
             style = {"mean": "bold", "beside": "dim"}.get(row.kind, "")
-            cells = [Text(number(cell, spread=spread), LEVELS.get(cell.level or "", "")) for cell in row.cells]
+            cells = [Text(write(cell), LEVELS.get(cell.level or "", "")) for cell in row.cells]
             lines.append(Line(("  " if row.kind == "beside" else "") + row.label, cells, style))
     console = output()
     print_lines(console, lines, corner="", heads=table.full_heads)
-    console.print(table.caption, highlight=False, markup=False, soft_wrap=True)
+    console.print(table.caption + marks(table, spread), highlight=False, markup=False, soft_wrap=True)
     for index, note in enumerate(table.notes, start=1):
         console.print(f"[{index}] {note}", highlight=False, markup=False, soft_wrap=True)
 

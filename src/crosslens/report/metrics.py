@@ -29,18 +29,24 @@ def _table(blocks: list[Comparison]) -> Table:
     head = tuple(dict.fromkeys(name for block in blocks for name in block.heads))
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
-    for block in blocks:
+    titles = [_title(block, named=several) for block in blocks]
+    for title, block in zip(titles, blocks, strict=True):
+        most = max(other.scores.most_seeds for name, other in zip(titles, blocks, strict=True) if name == title)
         columns = list(map(block.heads.get, head))
         own = block.source + (f", mean of {len(block.same)}" if len(block.same) > 1 else "")
         rows = tuple(
-            block.row(f"{block.metric}: {block.source} – {part}", keys, columns, notes)
+            block.row(f"{block.metric}: {block.source} – {part}", keys, columns, notes, most=most)
             for part, keys in ((own, block.same), (f"x, mean of {len(block.cross)}", block.cross))
             if keys
         )
-        source = f"source {block.source}"
-        title = ", ".join(filter(None, (source if several else "", block.model, block.label))) or source
         groups[title] = (*groups.get(title, ()), *rows)
     caption = (
         "All metrics: scores of the reference model (Ref) and differences to it (Δ). x: mean over the other languages."
     )
     return Table(f"metrics-{blocks[0].task}", caption, head, groups, tuple(notes.texts))
+
+
+def _title(block: Comparison, *, named: bool) -> str:
+    """What the metrics of a group are of; with its source where there are several (``named``), or nothing else."""
+    source = f"source {block.source}"
+    return ", ".join(filter(None, (source if named else "", block.model, block.label))) or source

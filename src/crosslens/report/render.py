@@ -249,4 +249,4 @@ def _no_formula(name: str) -> str:
 
 
 def _values(row: Row, of: Callable[[Cell], float | None]) -> list[str]:
-    return ["" if (value := of(cell)) is None else repr(round(value, 6)) for cell in row.cells]
+    return ["" if (value := of(cell)) is None else repr(round(value, 6) + 0.0) for cell in row.cells]  # no -0.0

@@ -19,6 +19,7 @@ from crosslens.tasks.titles import as_printed
 from crosslens.unseen.typology import language_name
 
 ORIGINAL, TRANSLITERATED = "original script", "transliterated"
+IN_EACH = "in each script"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,8 @@ class Pair:
 def script_pairs(results: Results) -> list[Pair]:
     """Pair scores of corpora with scores of the same corpora in another script.
 
-    Zero-shot, a model is tested on both. Trained on the language, one model was trained and tested on the original and
-    another one on the transliterated corpora.
+    Zero-shot, a model is tested on both. Trained on the language, or on another one in each script, one model was
+    trained and tested on the original and another one on the transliterated corpora.
     """
     if not any(_scheme(corpus)[1] for corpus in results.columns.coded("corpus").values if corpus):
         return []
@@ -63,10 +64,11 @@ def script_pairs(results: Results) -> list[Pair]:
         original = originals.get((score.task, score.model, train, corpus))
         if not scheme or original is None or of_train not in ("", scheme):
             continue
-        source = score.source or train
-        trained = original.target is not None and is_trained_language(original.target, score.source)
+        source = original.source or train
+        trained = original.target is not None and is_trained_language(original.target, original.source)
         setting = f"{'trained on' if trained else 'zero-shot from'} {source}"
-        setting = "trained on the language" if of_train else setting
+        if of_train:
+            setting = "trained on the language" if trained else f"{setting} {IN_EACH}"
         label = [
             language_name(original.target or ""),
             f"{split_slice(corpus)[0]}, {scheme}",
@@ -114,6 +116,8 @@ def scripts(results: Results) -> list[Table]:
         "Scores of corpora in their original script and transliterated, mean over seeds. Zero-shot: one model is tested"
         " on both. Trained on the language: one model is trained and tested on each."
     )
+    if any(pair.group.endswith(IN_EACH) for pair in pairs):
+        caption += " In each script: one model is trained on the source language, and tested, in each."
     if versions := _versions(trained_scores(results)):
         caption += f" Versions of a corpus cannot be paired: {', '.join(versions)}."
     caption += " Low, high: 95 % confidence interval of the difference over seeds." if tested else ""

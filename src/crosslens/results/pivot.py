@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from crosslens import latex
-from crosslens.corpora.collection import is_trained_language
+from crosslens.corpora.collection import is_same_language, is_trained_language
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
@@ -116,11 +116,25 @@ def mean_over(keys: Sequence[Key]) -> str:
     >>> mean_over([("fr", "ud/fr_gsd", None), ("fr", "ud/fr_pud", None)])
     '2 corpora'
     """
-    targets, corpora, partners = ({key[place] for key in keys} for place in range(3))
-    for kind, there in (("languages", targets), ("corpora", corpora), ("encoders", partners)):
-        if len(there) == len(keys) > 1:
+    corpora, partners = ({key[place] for key in keys} for place in (1, 2))
+    languages = number_of_languages([key[0] for key in keys])
+    for kind, there in (("languages", languages), ("corpora", len(corpora)), ("encoders", len(partners))):
+        if there == len(keys) > 1:
             return f"{len(keys)} {kind}"
     return "1 language" if len(keys) == 1 else f"{len(keys)} scores"
+
+
+def number_of_languages(targets: Iterable[str | None]) -> int:
+    """Count languages, each once in whatever scripts.
+
+    >>> number_of_languages(["ug", "ug-Latn", "wo"])
+    2
+    """
+    languages: list[str] = []
+    for target in dict.fromkeys(targets):
+        if target is not None and not any(is_same_language(target, language) for language in languages):
+            languages.append(target)
+    return len(languages)
 
 
 def mean_name(targets: Sequence[str | None], split: str | None, *, source: str | None = None) -> str:
@@ -131,7 +145,7 @@ def mean_name(targets: Sequence[str | None], split: str | None, *, source: str |
         split: of all of them.
         source: language of the training data.
     """
-    kind = "languages" if len(set(targets)) == len(targets) else "corpora"
+    kind = "languages" if number_of_languages(targets) == len(targets) else "corpora"
     same = all(target is not None and is_trained_language(target, source) for target in targets)
     kind = "source-language corpora" if same else kind
     return f"mean of {len(targets)} {kind}" + (f":{split}" if split else "")

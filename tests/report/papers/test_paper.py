@@ -133,3 +133,23 @@ def test_of_a_number_that_two_tables_print_the_first_counts(paper):
         assert shown is not None
         assert (shown.value, shown.table) == number
     assert len(printed) > 500
+
+
+@pytest.mark.parametrize(
+    ("corpus", "compared"),
+    [
+        ("ud/fr_pud:test[:20]", True),
+        ("sample/fr:test", True),
+        ("data/UD_French-PUD/fr_pud-ud-test.conllu", True),
+        ("fr_pud-ud-test.conllu[:20]", True),
+        ("fr_gsd-ud-test.conllu", False),
+        ("my french.conllu", False),
+        ("data/my.conllu[:50]", False),
+    ],
+)
+def test_published_scores_stand_beside_test_sets_of_the_paper_and_not_beside_any_file(corpus, compared):
+    rows = Results.of([score("en", 95.0), score("fr", 80.0, corpus=corpus)])
+    (table,) = layer_deltas(rows, beside=find_paper("muller2021"))
+    labels = [row.label for group in table.groups.values() for row in group]
+    assert labels.index("en – x, mean of 1 language") == 3
+    assert len(labels) == (6 if compared else 4)

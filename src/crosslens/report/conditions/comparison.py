@@ -144,11 +144,13 @@ class Comparison:
         significance: Significance | None = None,
         *,
         absolute: bool = False,
+        most: int = 0,
     ) -> PrintedCell:
         """Print the score of one row, or the mean over several; empty without a row or column.
 
         Args:
             absolute: whether differences to the reference are shown as scores.
+            most: number of seeds of what stands beside these scores.
         """
         is_difference = column is not None and not absolute and self.scores.is_difference(column)
         table = self.compared if is_difference else self.scores
@@ -157,7 +159,7 @@ class Comparison:
             "difference" if is_difference else "score",
             notes,
             None if absolute or not keys else self.interval(significance, keys, column),
-            most=self.scores.most_seeds,
+            most=max(most, self.scores.most_seeds),
         )
 
     def row(
@@ -167,9 +169,11 @@ class Comparison:
         columns: Iterable[Column | None],
         notes: Notes,
         significance: Significance | None = None,
+        *,
+        most: int = 0,
     ) -> Row:
-        """Print the cells of one row, or the means over several, in these columns."""
-        return Row(label, tuple(self.cell(keys, column, notes, significance) for column in columns))
+        """Print the cells of one row, or the means over several, in these columns; ``most`` is that of `cell`."""
+        return Row(label, tuple(self.cell(keys, column, notes, significance, most=most) for column in columns))
 
     @property
     def heads(self) -> dict[str, Column]:

@@ -9,7 +9,7 @@ from crosslens.encoders.layers import format_layers
 from crosslens.formatting import counted, signed
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.results.cells import Cell, Cells, Column, Key, condition_of, mean_of, without_digest
-from crosslens.results.pivot import mean_row, parts_of, score_cells
+from crosslens.results.pivot import mean_row, number_of_languages, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.scores.intervals import half_width
 
@@ -261,7 +261,7 @@ def _effect(
         encoder=block.encoder,
         apart=", ".join(filter(None, (block.kind, apart))),
         depth=depth,
-        targets=len({row[0] for row in cross}),
+        targets=number_of_languages(row[0] for row in cross),
         corpora=len(cross),
         own=len(same),
         same=scores[0],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import resources
 
-from crosslens.corpora.catalogue import split_joined
+from crosslens.corpora.catalogue import named_language, split_joined
 from crosslens.encoders.condition import Condition
 
 OTHERS = "x"
@@ -91,12 +91,17 @@ class Paper:
         return self._levels.get((task, source, OTHERS, "test", condition))
 
     def names_of(self, corpus: str | None, language: str | None) -> tuple[str, ...]:
-        """Names of a test corpus in the paper: its own, and its language if it is the paper's test set of it."""
+        """Names of a test corpus in the paper: its own, and its language if it is the paper's test set of it.
+
+        A file is that only if it has the name of the treebank, as ``en_pud-ud-test.conllu`` has.
+        """
         if _is_joined(corpus):
             return ()
-        treebank = treebank_of(corpus)
-        default = language if treebank is None or treebank.rpartition("_")[2] in self.treebanks else None
-        return tuple(filter(None, (treebank, default)))
+        if treebank := treebank_of(corpus):
+            of_paper = treebank.rpartition("_")[2] in self.treebanks
+        else:
+            of_paper = corpus is None or named_language(corpus) is not None
+        return tuple(filter(None, (treebank, language if of_paper else None)))
 
     def correlation(self, task: str, source: Sequence[str], state: str) -> Printed | None:
         """Spearman's correlation of gap and CKA over languages, negative where similarity goes with transfer.
@@ -196,7 +201,8 @@ def treebank_of(corpus: str | None) -> str | None:
     """
     if shared_task := _SHARED_TASK.match(corpus or ""):
         return f"{shared_task[2]}_{shared_task[1]}"
-    named = re.match(r"\w+/(\w+_\w+)", corpus or "")
+    file = re.search(r"(?:^|/)([a-z]{2,3}_\w+)-ud-\w+\.", corpus or "")
+    named = file or re.match(r"\w+/(\w+_\w+)", corpus or "")
     return named[1] if named else None
 
 
