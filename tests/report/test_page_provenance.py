@@ -39,11 +39,11 @@ def test_every_run_has_the_command_and_machine_of_its_own(tmp_path):
         publish(store, asked(seed=seed), answers())
     for place, run in enumerate(store.ids()):
         path = store.path(run) / "run.json"
-        machine = {"system": f"system {place}", "threads": 2}
+        machine = {"system": f"system {place}", "threads": place + 1}
         about = {"repeat": f"command {place}", "machine": machine, "facts": {"seconds": 60.0 * place}}
         path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | about), "utf-8")
     known = known_runs([tmp_path, store.folder])
     assert {run: {name: text for name, text in of.items() if name != "log"} for run, of in known.items()} == {
-        run: {"repeat": f"command {place}", "machine": f"system {place}, 2 threads", "seconds": f"{60.0 * place}"}
-        for place, run in enumerate(store.ids())
+        run: {"repeat": f"command {place}", "machine": f"system {place}, {threads}", "seconds": f"{60.0 * place}"}
+        for place, (run, threads) in enumerate(zip(store.ids(), ("1 thread", "2 threads"), strict=True))
     }
