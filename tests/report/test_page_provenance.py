@@ -47,3 +47,13 @@ def test_every_run_has_the_command_and_machine_of_its_own(tmp_path):
         run: {"repeat": f"command {place}", "machine": f"system {place}, {threads}", "seconds": f"{60.0 * place}"}
         for place, (run, threads) in enumerate(zip(store.ids(), ("1 thread", "2 threads"), strict=True))
     }
+
+
+def test_a_run_has_the_tags_that_all_of_its_records_share():
+    """Not the number of words of one corpus."""
+    tags = {"crosslens": "0.1", "training_torch": "2.4", "words": 900}
+    page = make_page(Results.of([score(80.0, run="a", train="ud/en:train", tags=tags)]), title="t")
+    embedded = re.search(r'id="records">(.*?)</script>', page, re.DOTALL)
+    assert embedded
+    facts = {"train": "ud/en:train", "crosslens": "0.1", "torch": "2.4"}
+    assert json.loads(embedded[1])["runs"] == {"a": {"facts": facts}}

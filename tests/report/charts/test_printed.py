@@ -195,3 +195,24 @@ def test_numbers_in_boxes_are_smaller_or_shorter_where_boxes_are_narrow_and_abse
     text = base.mark_text(fontSize=10).encode(alt.Text("value:Q", format=".1f"))
     svg = printed((base.mark_rect() + text).properties(width=alt.Step(46)), inches=COLUMN)
     assert {(text, size) for size, text in re.findall(r'font-size="(\w+)"[^>]*>(\d(?:\.\d)?)<', svg)} == written
+
+
+def test_entries_of_a_legend_stand_below_each_other_where_all_of_them_are_wider_than_the_paper():
+    alt = pytest.importorskip("altair")
+    names = [f"encoder number {place}" for place in range(6)]
+    rows = [{"what": name, "x": x, "y": x} for name in names for x in (0, 1)]
+    colour = alt.Color("what:N", scale=alt.Scale(domain=names), legend=alt.Legend(title=None, columns=6))
+    chart = alt.Chart(alt.InlineData(values=rows)).mark_line().encode(x="x:Q", y="y:Q", color=colour)
+    svg = printed(chart.properties(width=420), inches=COLUMN)
+    assert svg_width(svg) <= COLUMN * PIXELS_PER_INCH
+    assert all(f">{name}<" in svg for name in names)
+
+
+def test_titles_of_panels_are_broken_at_the_width_of_a_panel():
+    alt = pytest.importorskip("altair")
+    title = "dependency parsing, LAS, source English, mean of 18 languages"
+    panel = alt.Chart(alt.InlineData(values=[{"x": 0, "y": 0}])).mark_point().encode(x="x:Q", y="y:Q")
+    svg = printed(alt.concat(*(panel.properties(title=title, width=300) for _ in range(2))), inches=TEXT_WIDTH)
+    lines = [line for line in re.findall(r">([^<>]+)</(?:text|tspan)>", svg) if set(line.split()) & set(title.split())]
+    assert " ".join(lines) == f"{title} {title}"
+    assert len(lines) == 4
