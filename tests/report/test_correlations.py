@@ -161,3 +161,11 @@ def test_the_corpora_of_the_source_language_are_named_once_for_all_tasks():
     assert table.caption.endswith(" Same-language scores are means over ud/en_a and ud/en_b.")
     (single,) = correlation(POS.filter(target=list(SIMILAR)) + Results.of(two[:1]) + ALIKE)
     assert single.caption == table.caption.removesuffix(" Same-language scores are means over ud/en_a and ud/en_b.")
+
+
+def test_a_task_of_too_few_languages_has_no_column_and_a_reason():
+    parsing = [replace(each, task="parsing", metric="las") for each in POS.filter(target=["en", "fr"])]
+    reasons = []
+    assert correlation(POS + ALIKE + Results.of(parsing), skipped=reasons.append) == correlation(POS + ALIKE)
+    (reason,) = reasons
+    assert "parsing" in reason

@@ -6,6 +6,7 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
+from crosslens.report.charts.printed import printed, svg_width
 from crosslens.report.learning_curves import amounts, learning_curve_figure, learning_curves
 from crosslens.results.record import Results
 from made_results import SCORES, score
@@ -204,3 +205,13 @@ def test_a_slice_longer_than_its_corpus_has_what_the_other_corpus_leaves():
     ]
     (curve,) = learning_curves(Results.of(records))
     assert {amount: cell.mean for amount, cell in curve.by_amount.items()} == {0: 52.0, 20: 70.0, 60: 80.0}
+
+
+def test_a_fourth_panel_stands_below_the_others():
+    def width(*languages):
+        """Width of the figure of Wolof and these languages, in pixels."""
+        others = [replace(each, target=each_of, corpus=each_of) for each_of in languages for each in RECORDS]
+        return svg_width(printed(learning_curve_figure(Results.of([*RECORDS, *others])), inches=99))
+
+    pytest.importorskip("vl_convert")
+    assert width("fo") < width("fo", "ga") == pytest.approx(width("fo", "ga", "mt"), rel=0.01)

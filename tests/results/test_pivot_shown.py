@@ -5,6 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from crosslens.results.pivot import ROWS, SHOWN
 from crosslens.results.record import Record, Results
 from made_results import SCORES, score
 
@@ -40,3 +41,19 @@ def test_a_caption_and_its_label_stand_above_the_table():
     parts = (r"\begin{table}", r"\caption{c}", r"\label{tab:pos}", r"\begin{tabular}", r"\end{tabular}", r"\end{table}")
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
+
+
+def test_html_counts_the_tables_that_it_does_not_show_and_has_no_markup_of_names():
+    many = Results.of(replace(SCORES[0], metric=f"m{place}", encoder="<img src=x>") for place in range(SHOWN + 2))
+    shown = many._repr_html_()
+    assert shown.endswith("<p>and 2 more tables; filter(…) selects records</p>")
+    assert "<img" not in shown
+    assert shown.count("&lt;img src=x&gt;") == SHOWN
+
+
+def test_of_a_long_table_the_first_and_the_last_rows_are_shown():
+    results = Results.of(score(f"x{place:03}", float(place)) for place in range(ROWS + 40))
+    for shown in (repr(results), results._repr_html_()):
+        assert f"ud/x{ROWS + 39:03}" in shown
+        assert "ud/x000" in shown
+        assert 0 < sum(f"ud/x{place:03}" in shown for place in range(ROWS + 40)) <= ROWS

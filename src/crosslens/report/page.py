@@ -189,8 +189,9 @@ def known_runs(paths: Iterable[str | Path]) -> dict[str, dict[str, str]]:
             known[run] |= {"repeat": described["repeat"]} if "repeat" in described else {}
             machine, seconds = described.get("machine"), described.get("facts", {}).get("seconds")
             if machine:
-                words = (machine[name] for name in ("system", "device") if machine.get(name))
-                known[run]["machine"] = f"{', '.join(words)}, {machine.get('threads', '?')} threads"
+                words = [machine[name] for name in ("system", "device") if machine.get(name)]
+                words += [counted(machine["threads"], "thread", "threads")] if machine.get("threads") else []
+                known[run]["machine"] = ", ".join(words)
             if seconds is not None:
                 known[run]["seconds"] = str(seconds)
     return known

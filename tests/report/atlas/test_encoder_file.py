@@ -83,3 +83,12 @@ def test_the_schema_describes_the_file(document):
     jsonschema.validate(document, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document | {"means": [{}]}, schema)
+
+
+def test_a_file_has_a_line_for_each_record_and_ends_with_a_line():
+    text = encoder_files(RECORDS)["e"]
+    assert text.endswith("}\n")
+    lines = text[text.index('"records"') :].splitlines()[1:-1]
+    assert [json.loads(line.removesuffix(","))["value"] for line in lines] == [
+        record.value for record in RECORDS.filter(encoder="e")
+    ]

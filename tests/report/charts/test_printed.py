@@ -10,7 +10,7 @@ from crosslens.report.charts.figures import all_figures, write_figures
 from crosslens.report.charts.printed import PIXELS_PER_INCH, TEXT_WIDTH, _draw, _wrapped, printed, svg_width
 from crosslens.report.typology import typology_bars
 from made_figures import FIGURES, every_figure, typology
-from made_records import made_up
+from made_records import along_pretraining, made_up
 
 COLUMN = 3.3
 
@@ -95,7 +95,7 @@ def figure(name, **options):
     return all_figures(made_up({"1-2": 5.0, "3-4": 1.0, "5-6": 0.0}, **options))[name]
 
 
-@pytest.mark.parametrize("inches", [COLUMN, TEXT_WIDTH])
+@pytest.mark.parametrize("inches", [2.5, 3.0, COLUMN, TEXT_WIDTH])
 def test_a_figure_is_no_wider_than_its_paper_and_keeps_the_size_of_its_letters(inches):
     for name in ("layers-by-target", "seeds"):
         svg = printed(figure(name), inches=inches)
@@ -167,3 +167,52 @@ def test_long_names_in_a_legend_have_several_lines():
 )
 def test_titles_are_broken_before_right_to_left_words_and_not_within(title, lines):
     assert _wrapped(title, 100, font=10) == lines
+
+
+def test_a_figure_whose_line_styles_have_no_legend_fits_a_column():
+    svg = printed(all_figures(along_pretraining())["pretraining-steps"], inches=COLUMN)
+    assert svg_width(svg) <= COLUMN * PIXELS_PER_INCH
+
+
+@pytest.mark.parametrize(("columns", "angle"), [(8, "320"), (20, "270")])
+def test_turned_labels_stand_upright_where_columns_are_narrower_than_a_line(columns, angle):
+    alt = pytest.importorskip("altair")
+    names = [f"layers {place}" for place in range(columns)]
+    rows = [{"x": name, "y": "a", "value": 1.0} for name in names]
+    x = alt.X("x:N", sort=names, title=None, axis=alt.Axis(labelAngle=-40))
+    chart = alt.Chart(alt.InlineData(values=rows)).mark_rect().encode(x, y="y:N").properties(width=alt.Step(46))
+    svg = printed(chart, inches=COLUMN)
+    assert re.findall(r"rotate\((\d+)\)[^>]*>layers \d+<", svg) == [angle] * columns
+
+
+@pytest.mark.parametrize(
+    ("columns", "written"), [(8, {("1.4", "10px")}), (12, {("1.4", "8px")}), (16, {("1", "8px")}), (25, set())]
+)
+def test_numbers_in_boxes_are_smaller_or_shorter_where_boxes_are_narrow_and_absent_where_none_fits(columns, written):
+    alt = pytest.importorskip("altair")
+    rows = [{"x": f"{place:02}", "y": "a", "value": 1.4} for place in range(columns)]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x="x:N", y="y:N")
+    text = base.mark_text(fontSize=10).encode(alt.Text("value:Q", format=".1f"))
+    svg = printed((base.mark_rect() + text).properties(width=alt.Step(46)), inches=COLUMN)
+    assert {(text, size) for size, text in re.findall(r'font-size="(\w+)"[^>]*>(\d(?:\.\d)?)<', svg)} == written
+
+
+def test_entries_of_a_legend_stand_below_each_other_where_all_of_them_are_wider_than_the_paper():
+    alt = pytest.importorskip("altair")
+    names = [f"encoder number {place}" for place in range(6)]
+    rows = [{"what": name, "x": x, "y": x} for name in names for x in (0, 1)]
+    colour = alt.Color("what:N", scale=alt.Scale(domain=names), legend=alt.Legend(title=None, columns=6))
+    chart = alt.Chart(alt.InlineData(values=rows)).mark_line().encode(x="x:Q", y="y:Q", color=colour)
+    svg = printed(chart.properties(width=420), inches=COLUMN)
+    assert svg_width(svg) <= COLUMN * PIXELS_PER_INCH
+    assert all(f">{name}<" in svg for name in names)
+
+
+def test_titles_of_panels_are_broken_at_the_width_of_a_panel():
+    alt = pytest.importorskip("altair")
+    title = "dependency parsing, LAS, source English, mean of 18 languages"
+    panel = alt.Chart(alt.InlineData(values=[{"x": 0, "y": 0}])).mark_point().encode(x="x:Q", y="y:Q")
+    svg = printed(alt.concat(*(panel.properties(title=title, width=300) for _ in range(2))), inches=TEXT_WIDTH)
+    lines = [line for line in re.findall(r">([^<>]+)</(?:text|tspan)>", svg) if set(line.split()) & set(title.split())]
+    assert " ".join(lines) == f"{title} {title}"
+    assert len(lines) == 4

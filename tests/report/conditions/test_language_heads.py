@@ -67,3 +67,9 @@ def test_one_seed_or_one_language_makes_no_table():
     assert language_heads(planted().filter(seed=1)) == []
     assert language_heads(planted().filter(target="en")) == []
     assert language_heads(of_heads().filter(condition="none")) == []
+
+
+def test_models_of_one_seed_leave_the_table_of_the_others():
+    alone = planted().filter(seed=1).with_columns(encoder="another")
+    (table,), (expected,) = language_heads(alone + planted()), language_heads(planted())
+    assert cells(table) == cells(expected)

@@ -128,3 +128,8 @@ def test_rows_and_columns_are_layers_of_as_many_encoders_as_were_compared(target
     assert f", by {rows} (rows) and {columns} (columns; 0: embeddings)." in table.caption
     panels = layer_maps(Results.of(records)).to_dict()["concat"]
     assert {panel["layer"][0]["encoding"][side]["title"] for panel in panels for side in "xy"} == axes
+
+
+def test_retrieval_across_layers_is_in_no_table_of_similarity():
+    retrieved = [replace(each, measure="words procrustes", metric="precision@1", value=60.0) for each in ACROSS]
+    assert layer_by_layer(Results.of([*ACROSS, *retrieved])) == layer_by_layer(Results.of(ACROSS))

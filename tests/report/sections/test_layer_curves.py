@@ -1,5 +1,9 @@
 """Curves by layer hold the numbers of the tables by layer."""
 
+from dataclasses import replace
+
+import pytest
+
 from crosslens.report.layers.by_layer import transfer
 from crosslens.report.sections.layer_curves import layer_curves
 from crosslens.results.record import Results
@@ -79,3 +83,10 @@ def test_a_note_on_probes_speaks_of_shuffled_labels_where_there_are_any():
 def test_records_without_a_layer_or_that_contradict_one_another_have_no_section():
     assert sections(PLAIN) == {}
     assert sections([retrieved("fr", 20.0), retrieved("fr", 21.0)]) == {}
+
+
+@pytest.mark.parametrize("made", [probes, one_layer])
+def test_records_that_contradict_one_another_leave_the_other_sections(made):
+    contradicting = [*made(), replace(made()[0], value=1.0)]
+    assert sections(contradicting) == {}
+    assert sections([*contradicting, *retrieval()]).keys() == sections(retrieval()).keys()
