@@ -483,8 +483,8 @@ class _Planner:
                 dev = self._labelled(training.value, rule.oracle or source.dev_corpus, "dev")
             if rule.oracle and dev is not None and dev.language in trained_languages(train.language):
                 raise RequestError(
-                    f"{self.study.name}: {rule.oracle} is in the language of {train.name}, which is trained on, so it is"
-                    " not an oracle",
+                    f"{self.study.name}: {rule.oracle} is in the language of {train.name}, which is trained on, so it"
+                    " is not an oracle",
                     hint="use `select: best`, or a study without this source",
                 )
             selection = rule.label if rule.oracle else recipe.selection(train=train, dev=dev)
