@@ -33,7 +33,7 @@ test: $(READY)
 check: $(READY)
 	$(MAKE) -j 2 lint types site
 	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
-	$(ELSEWHERE) $(RUN)/python -m pytest -m rounding --no-onednn --rounding 1
+	$(ELSEWHERE) $(RUN)/python -m pytest -m rounding --no-onednn --rounding 1 $$(grep -rl mark.rounding tests --include 'test_*.py')
 
 lint: $(READY)
 	$(RUN)/ruff format --check src tests benchmarks
