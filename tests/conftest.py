@@ -19,6 +19,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 import crosslens
+from crosslens.heap import collect_rarely
 from rounding import OtherRounding
 from second_device import NAME, register
 from toys import conllu_text, iob_text, pairs_text, topics_text, word_piece
@@ -33,6 +34,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    collect_rarely()
     if config.getoption("no_onednn"):
         torch.backends.mkldnn.enabled = False
     # With two kinds of devices beside the CPU, autograd fails on both.

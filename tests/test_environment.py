@@ -1,6 +1,9 @@
 """Variables of the environment, and the heap of the process."""
 
 import ctypes
+import gc
+import subprocess
+import sys
 
 import pytest
 
@@ -30,3 +33,23 @@ def test_the_heap_is_released_where_the_library_can(monkeypatch):
     assert heap._malloc_trim() is None
     heap.release_heap()
     heap._malloc_trim.cache_clear()
+
+
+def test_all_objects_are_searched_rarely_and_new_ones_as_before():
+    before = gc.get_threshold()
+    try:
+        gc.set_threshold(700, 10, 10)
+        heap.collect_rarely()
+        assert gc.get_threshold() == (700, 10, 200)
+    finally:
+        gc.set_threshold(*before)
+
+
+def test_a_command_begins_with_that():
+    """The objects of torch and transformers stay, and Python would search them ten times while they are imported."""
+    script = (
+        "import atexit, gc, sys; from crosslens.__main__ import main; sys.argv = ['crosslens', '--version'];"
+        "atexit.register(lambda: print(gc.get_threshold())); main()"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1].endswith(", 200)")

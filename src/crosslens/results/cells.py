@@ -202,7 +202,7 @@ class Cells:
 
     def reference_of(self, column: Column) -> Column | None:
         """Return the reference of a column (itself for a reference), or None."""
-        reference = Column(Condition(), column.variant)
+        reference = Column(condition_of(None), column.variant)
         return reference if reference in self.columns else None
 
     def head(self, column: Column) -> str:
@@ -299,6 +299,7 @@ def _shared(studies: Coded, points: np.ndarray, of_point: np.ndarray, sizes: np.
     ]
 
 
+@remembered
 def disambiguated(results: Results) -> Rows:
     """Records as plain values with short names of encoders.
 

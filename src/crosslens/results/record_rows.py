@@ -137,6 +137,12 @@ class Columns:
         """Return several columns as distinct tuples and codes."""
         return together([self.coded(name) for name in names], size=self.table.num_rows)
 
+    def copy(self) -> "Columns":
+        """The same columns, of which some can be replaced."""
+        other = Columns(self.table)
+        other._coded |= self._coded
+        return other
+
     def change(self, name: str, change: Callable[[Any], Any]) -> None:
         """Replace the values of a column."""
         column = self.coded(name)
@@ -190,3 +196,9 @@ class Rows(Sequence[Row]):
 
     def __len__(self) -> int:
         return self.columns.table.num_rows
+
+    def changed(self, name: str, change: Callable[[Any], Any]) -> "Rows":
+        """The same records with other values in one column."""
+        columns = self.columns.copy()
+        columns.change(name, change)
+        return Rows(columns)

@@ -275,8 +275,8 @@ def _scores(results: Results) -> Iterator[tuple[str, int, Measured]]:
 
 def _columns_by_step(block: Comparison) -> dict[cells.Column, dict[int, cells.Column]]:
     """Column without the step of pretraining -> step -> column."""
-    records, without_step = disambiguated(block.records), disambiguated(block.records)
-    without_step.columns.change("condition", lambda text: condition_of(text).at(None).text)
+    records = disambiguated(block.records)
+    without_step = records.changed("condition", lambda text: condition_of(text).at(None).text)
     placed = together([columns_of(records), columns_of(without_step)], size=len(block.records))
     columns: dict[cells.Column, dict[int, cells.Column]] = {}
     for column, kind in placed.values:

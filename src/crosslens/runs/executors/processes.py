@@ -15,6 +15,7 @@ from dataclasses import replace
 from multiprocessing import connection, current_process, get_context, parent_process
 
 from crosslens.errors import RequestError
+from crosslens.heap import collect_rarely
 from crosslens.runs.execute import Context, Outcome, execute, lost
 from crosslens.runs.run import Asked
 
@@ -148,6 +149,7 @@ def _one_thread() -> Iterator[None]:
 
 def _prepare() -> None:
     """Set up a worker: stop on SIGTERM, and exit when the parent process ends for any reason."""
+    collect_rarely()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent forwards it as SIGTERM
     signal.signal(signal.SIGTERM, lambda *_: _stopping.set())
     parent = parent_process()
