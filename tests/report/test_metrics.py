@@ -40,9 +40,9 @@ def test_every_metric_has_a_row_for_the_source_and_for_the_mean_of_the_others(sc
     (rows,) = table.groups.values()
     assert [row.label for row in rows] == [
         "las: en – en",
-        "las: en – x, mean of 2",
+        "las: en – x, mean of 2 languages",
         "uas_nopunct: en – en",
-        "uas_nopunct: en – x, mean of 2",
+        "uas_nopunct: en – x, mean of 2 languages",
     ]
     expected = [
         fmean(value for (name, target, _), value in scores.items() if name == metric and (target == "en") is same)
@@ -68,7 +68,7 @@ def test_a_task_with_one_metric_has_no_table(scores):
     assert metrics(results) == []
 
 
-@pytest.mark.parametrize(("left_out", "expected"), [("en", ["x, mean of 2"]), ("fr de", ["en"])])
+@pytest.mark.parametrize(("left_out", "expected"), [("en", ["x, mean of 2 languages"]), ("fr de", ["en"])])
 def test_a_part_without_scores_has_no_row(scores, left_out, expected):
     results = Results.of(
         scored(metric, target, value, seed=seed)
@@ -100,5 +100,8 @@ def test_a_mean_over_corpora_of_the_source_says_so(scores):
     one = [scored(metric, target, value) for (metric, target, seed), value in scores.items() if seed == 1]
     (table,) = metrics(Results.of([*one, *more]))
     (rows,) = table.groups.values()
-    assert [row.label for row in rows][::2] == ["las: en – en, mean of 2", "uas_nopunct: en – en, mean of 2"]
+    assert [row.label for row in rows][::2] == [
+        "las: en – en, mean of 2 corpora",
+        "uas_nopunct: en – en, mean of 2 corpora",
+    ]
     assert rows[0].cells[0].value == fmean((scores["las", "en", 1], 10.0))

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from crosslens.report.render import COLOURS, PACKAGES, latex_document, to_csv, to_latex, to_markdown
+from crosslens.report.significance import Interval
 from crosslens.report.table import Cell, Row, Table
 from crosslens.report.tables import all_tables
 from crosslens.results.record import Results
@@ -217,3 +218,14 @@ def test_numbers_are_aligned_at_the_decimal_point_with_room_for_the_longest():
     text = to_latex(made, spread="std")
     assert r"\begin{tabular}{l" + columns[0] % r",table-space-text-post={ $\pm$ 0.50}" + columns[1] in text
     assert r"r & 9.50{ $\pm$ 0.50} & \cellcolor{crosslensfive}-12.25{\rlap{$^{1}$}} & {--} \\" in text
+
+
+def test_the_caption_says_what_the_mark_means_where_a_difference_can_have_one():
+    both = Interval(1.0, 3.0, marked=True, over="seeds and sentences")
+    score, difference = Cell(2.0, "score", interval=both), Cell(2.0, "difference", interval=both)
+    made = [
+        to_markdown(Table("t", "Caption.", ("Ref",), {"g": (Row("r", (cell,)),)}), spread="interval")
+        for cell in (score, difference)
+    ]
+    assert all("(95 %) are over seeds and sentences" in text for text in made)
+    assert ["* marks differences" in text for text in made] == [False, True]

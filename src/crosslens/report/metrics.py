@@ -1,9 +1,12 @@
 """Tables of all metrics of a task: UAS beside LAS, precision and recall beside F1."""
 
+from collections.abc import Iterator
+
 from crosslens.report.blocks import scores_of
 from crosslens.report.conditions.comparison import Comparison, comparisons, one_head_each
 from crosslens.report.table import Notes, Row, Table
-from crosslens.results.cells import encoders_apart
+from crosslens.results.cells import Key, encoders_apart
+from crosslens.results.pivot import mean_over
 from crosslens.results.record import Results
 from crosslens.tasks import TASKS
 
@@ -29,21 +32,28 @@ def _table(blocks: list[Comparison]) -> Table:
     head = tuple(dict.fromkeys(name for block in blocks for name in block.heads))
     groups: dict[str, tuple[Row, ...]] = {}
     notes = Notes()
-    titles = [_title(block, named=several) for block in blocks]
-    for title, block in zip(titles, blocks, strict=True):
-        most = max(other.scores.most_seeds for name, other in zip(titles, blocks, strict=True) if name == title)
-        columns = list(map(block.heads.get, head))
-        own = block.source + (f", mean of {len(block.same)}" if len(block.same) > 1 else "")
-        rows = tuple(
-            block.row(f"{block.metric}: {block.source} – {part}", keys, columns, notes, most=most)
-            for part, keys in ((own, block.same), (f"x, mean of {len(block.cross)}", block.cross))
-            if keys
+    by_title: dict[str, list[Comparison]] = {}
+    for block in blocks:
+        by_title.setdefault(_title(block, named=several), []).append(block)
+    for title, together in by_title.items():
+        most = max(block.scores.most_seeds for block in together)
+        groups[title] = tuple(
+            block.row(f"{block.metric}: {block.source} – {label}", keys, map(block.heads.get, head), notes, most=most)
+            for block in together
+            for label, keys in _means(block)
         )
-        groups[title] = (*groups.get(title, ()), *rows)
     caption = (
         "All metrics: scores of the reference model (Ref) and differences to it (Δ). x: mean over the other languages."
     )
     return Table(f"metrics-{blocks[0].task}", caption, head, groups, tuple(notes.texts))
+
+
+def _means(block: Comparison) -> Iterator[tuple[str, tuple[Key, ...]]]:
+    """Label and rows of the mean over the corpora in the source language, and of that over the others."""
+    if block.same:
+        yield block.source + (f", mean of {block.over(block.same)}" if len(block.same) > 1 else ""), block.same
+    if block.cross:
+        yield f"x, mean of {mean_over(block.cross)}", block.cross
 
 
 def _title(block: Comparison, *, named: bool) -> str:

@@ -51,11 +51,14 @@ def marks(table: Table, spread: Spread) -> str:
     """Sentence of a caption on intervals and marks; "" without any."""
     if spread == "std":
         return " ±: standard deviation over seeds." if any(cell.std is not None for cell in table.cells) else ""
-    over = {cell.interval.over for cell in table.cells if cell.interval} if spread == "interval" else set()
+    if spread != "interval":
+        return ""
+    over = {cell.interval.over for cell in table.cells if cell.interval}
+    tested = {cell.interval.over for cell in table.cells if cell.interval and cell.kind == "difference"}
     caption = f" Confidence intervals (95 %) are over {', or over '.join(sorted(over))}" if over else ""
     if "sentences" in over:
         caption += " for single seeds, which are not tested"
-    if "seeds and sentences" in over:
+    if "seeds and sentences" in tested:
         caption += f"; * marks differences that are significant after Benjamini-Hochberg correction (q < {LEVEL})"
     return caption and f"{caption}."
 

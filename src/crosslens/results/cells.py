@@ -267,15 +267,15 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
         at: Cell(dict(zip(of_seeds[end - size : end], of_numbers[end - size : end], strict=True)), shared)
         for at, size, end, shared in zip(places.values, sizes.tolist(), ends, studies, strict=True)
     }
-    ordered = sorted(heads.values, key=lambda head: head.order if by_condition else _nothing_first(head))
+    ordered = sorted(heads.values, key=lambda head: head.order if by_condition else nothing_first(head))
     if by_condition:  # variant by variant, each with its reference first
         variants = list(dict.fromkeys(column.variant for column in heads.values))
         ordered = sorted(ordered, key=lambda column: variants.index(column.variant))
     return Cells(tuple(keys.values), tuple(ordered), values)
 
 
-def _nothing_first(head: Any) -> tuple:
-    """Order heads that may be None, which has no order of its own."""
+def nothing_first(head: Any) -> tuple:
+    """Order heads or seeds that may be None, which has no order of its own."""
     return tuple((value is not None, value) for value in (head if isinstance(head, tuple) else (head,)))
 
 

@@ -24,6 +24,7 @@ from crosslens.results.cells import (
     disambiguated,
     groups_of,
     mean_of,
+    nothing_first,
     pick_one,
     references,
     refuse_several,
@@ -379,12 +380,12 @@ def _refuse_seeds(outcomes: Mapping[str, Cell], similarities: Mapping[str, Cell]
     common = [target for target, cell in outcomes.items() if cell.by_seed and similarities[target].by_seed]
     if common:
         scored, compared = (
-            ", ".join(map(str, sorted({seed for target in common for seed in cells[target].by_seed}, key=str)))
+            sorted({seed for target in common for seed in cells[target].by_seed}, key=nothing_first)
             for cells in (outcomes, similarities)
         )
         raise RequestError(
             "the scores and the similarities of fine-tuned models have no seed in common: the scores are of"
-            f" {scored}, the similarities of {compared}",
+            f" {', '.join(map(str, scored))}, the similarities of {', '.join(map(str, compared))}",
             hint="compare the models that were scored",
         )
 
