@@ -169,3 +169,11 @@ def test_a_task_of_too_few_languages_has_no_column_and_a_reason():
     assert correlation(POS + ALIKE + Results.of(parsing), skipped=reasons.append) == correlation(POS + ALIKE)
     (reason,) = reasons
     assert "parsing" in reason
+
+
+def test_a_task_whose_overlaps_cannot_be_correlated_is_named():
+    reasons = []
+    parsing = [replace(row, task="parsing", metric="las") for row in POS if row.target in ("en", "fr")]
+    shared = POS + overlaps("overlap_types", SHARED)
+    assert overlap(shared + Results.of(parsing), skipped=reasons.append) == overlap(shared)
+    assert [reason.partition(":")[0] for reason in reasons] == ["parsing, source en"]

@@ -113,8 +113,11 @@ def correlation_by_layer(results: Results) -> list[Table]:
     ]
 
 
-def overlap(results: Results) -> list[Table]:
+def overlap(results: Results, *, skipped: Callable[[str], None] = lambda reason: None) -> list[Table]:
     """Figure 3 of Wu & Dredze (2019) in numbers: Pearson's correlation of zero-shot score and subword overlap.
+
+    Args:
+        skipped: as in `correlation`.
 
     Returns:
         One table, or none if the results have no scores and overlaps of the same source and encoder.
@@ -122,7 +125,9 @@ def overlap(results: Results) -> list[Table]:
     Raises:
         RequestError: as `correlations`.
     """
-    correlated = correlations(results, measures=list(OVERLAPS), coefficient="pearson", outcome="score", required=False)
+    correlated = correlations(
+        results, measures=list(OVERLAPS), coefficient="pearson", outcome="score", required=False, skipped=skipped
+    )
     if not correlated:
         return []
     notes = Notes()

@@ -66,9 +66,10 @@ def script_pairs(results: Results) -> list[Pair]:
             continue
         source = original.source or train
         trained = original.target is not None and is_trained_language(original.target, original.source)
-        setting = f"{'trained on' if trained else 'zero-shot from'} {source}"
-        if of_train:
-            setting = "trained on the language" if trained else f"{setting} {IN_EACH}"
+        if trained:
+            setting = "trained on the language" if of_train else f"trained on {source}"
+        else:
+            setting = f"zero-shot from {source} {IN_EACH}" if of_train else f"zero-shot from {source}"
         label = [
             language_name(original.target or ""),
             f"{split_slice(corpus)[0]}, {scheme}",

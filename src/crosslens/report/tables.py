@@ -84,7 +84,7 @@ def all_tables(
         lambda: supervision(results, beside=beside),
         lambda: correlation(results, beside=beside, skipped=skipped),
         lambda: correlation_by_layer(results),
-        lambda: overlap(results),
+        lambda: overlap(results, skipped=skipped),
         lambda: scripts(results),
         lambda: amounts(results),
         *(partial(make, results) for make in BY_LAYER),

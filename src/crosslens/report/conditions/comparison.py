@@ -236,9 +236,10 @@ class Comparison:
             "partner": partners.pop(),
             "condition": models.condition.text,
         }
+        cell = mean_row(self.compared, keys, column)
         intervals = (
             significance.find(
-                mean_row(self.compared, keys, column),
+                cell,
                 {**named, "corpus": corpus},
                 is_difference=self.scores.is_difference(column),
                 trains=models.trains,
