@@ -14,6 +14,8 @@ from ruamel.yaml import YAML
 import interrupted
 from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
+from crosslens.runs.executors import EXECUTORS
+from crosslens.runs.executors.serial import Serial
 from crosslens.runs.run import Asked, EncoderRun
 from crosslens.runs.store import Store
 from made_runs import FRENCH, answers, asked, publish
@@ -125,14 +127,23 @@ def test_runs_of_different_kinds_are_not_compared(run, tmp_path):
     assert f"nearest: {other.run.id}" in run("explain", training.run.id, "--out", "runs")[1]
 
 
-def test_a_failure_has_its_log_and_the_command_that_repeats_it(run, file, tmp_path):
-    arguments = ("run", "broken.yaml", "--out", "runs", "--executor", "serial", "--device", "cpu")
+class Lone(Serial):
+    """A serial executor with options."""
+
+    def __init__(self, workers, options):
+        assert options == {"partition": "two words"}
+
+
+def test_a_failure_has_its_log_and_the_command_that_repeats_it(run, file, tmp_path, monkeypatch):
+    monkeypatch.setitem(EXECUTORS.built_in, "lone", Lone)
+    where = ("--executor", "lone", "--with", "partition=two words")
+    arguments = ("run", "broken.yaml", "--out", "runs", "--device", "cpu", *where)
     status, shown, said = run(*arguments)
     assert status == 1
     assert "failed: pos en 1 embeddings seed 1" in said
     assert "have no embeddings" in said
     (failed,) = (tmp_path / "runs/failed").iterdir()
-    assert f"to retry: crosslens run broken.yaml --out runs --device cpu --only {failed.name}" in said
+    assert f"to retry: crosslens {shlex.join([*arguments, '--only', failed.name])}\n" in said
     assert "toy: 1 run done, 1 left" in said
     assert "cross-language mean" in shown
     assert run(*arguments, "--only", failed.name)[0] == 1

@@ -15,6 +15,8 @@ from crosslens.formatting import counted
 if TYPE_CHECKING:
     from crosslens.studies.plan import Plan
 
+DEFAULT_EXECUTOR = "processes"
+
 
 @click.command("run")
 @click.argument("study", type=STUDY)
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 @set_option
 @click.option(
     "--executor",
-    default="processes",
+    default=DEFAULT_EXECUTOR,
     show_default=True,
     help="Executor of the runs: serial, processes, ray, slurm, or a plug-in.",
 )
@@ -76,6 +78,8 @@ def command(
     words += ["--data", data] if data else []
     words += ["--skip-missing"] if skip_missing else []
     words += ["--device", device] if device else []
+    place = ["--executor", executor] if executor != DEFAULT_EXECUTOR else []  # no part of what a run records
+    place += [word for option in options for word in ("--with", option)]
     shown: set[str] = set()
 
     def note(planned: "Plan", say: Callable[[str], None]) -> None:
@@ -117,7 +121,7 @@ def command(
     elif done:
         show_tables(Store(out).collect(chosen.name), notes=not_evaluated([f"{out}/studies/{chosen.name}"]))
     for outcome in report.failed:
-        say(f"\nfailed: {outcome.label}\n{outcome.tail}\nto retry: {shlex.join(words)} --only {outcome.run}")
+        say(f"\nfailed: {outcome.label}\n{outcome.tail}\nto retry: {shlex.join([*words, *place])} --only {outcome.run}")
     if report.stopped:
         say("stopped; the same command resumes")
     remaining = len(report.plan.left)
