@@ -55,11 +55,10 @@ def test_tables_figures_page_and_terminal_have_the_same_order(order, capsys):
     assert [panel["layer"][0]["title"] for panel in panels] == [[language] for language in expected]
     data = json.loads(re.search(r'id="records">(.*?)</script>', make_page(results, title="t", sort=order))[1])
     rows = [row for row in data["tables"][0]["rows"] if not row.get("over")][1:]
-    assert (
-        [row["language"] for row in rows]
-        == expected
-        == [row["language"] for row in sorted(rows, key=lambda row: row["places"][data["sort"]])]
-    )
+    assert (data["sort"], [row["language"] for row in rows]) == (order, expected)
+    for other in ORDERS:  # those that a reader of the page can choose
+        chosen = sorted(rows, key=lambda row: row["places"][other])
+        assert [row["language"] for row in chosen] == EXPECTED[other], other
     show_tables(results, sort=order)
     printed = re.findall(r"^ (?:en-)?(\w\w) (?:ud/|cka)", capsys.readouterr().out, re.MULTILINE)
     assert printed == ["en", *expected, *expected]
@@ -157,3 +156,31 @@ def test_languages_are_in_the_order_of_the_main_metric_of_the_reference():
     assert list(of_table.index.get_level_values("target"))[:2] == ["fr", "de"]
     alone = Results.of(rows[4:]).sorted()  # without a reference, all models decide
     assert [record.target for record in alone] == ["de", "fr"]
+
+
+def test_a_score_is_the_mean_over_seeds_however_many_a_language_has():
+    seeds = [
+        score("cs", 70.0),
+        score("cs", 80.0, seed=2),
+        score("fr", 78.0),
+        score("zh", 74.0),
+        score("zh", 72.0, seed=2),
+    ]
+    assert list(dict.fromkeys(record.target for record in Results.of(seeds).sorted())) == ["fr", "cs", "zh"]
+
+
+def test_similarities_follow_the_scores_of_the_first_task_that_has_their_language():
+    tasks = {"pos": {"fr": 60.0, "cs": 70.0}, "parsing": {"fr": 90.0, "cs": 50.0, "zh": 65.0}}
+    scored = [
+        replace(score(target, value), task=task, metric="las" if task == "parsing" else "accuracy")
+        for task, values in tasks.items()
+        for target, value in values.items()
+    ]
+    pairs = [similarity(f"en-{target}", 0, 0.5) for target in ("fr", "zh", "cs")]
+    ordered = Results.of([*scored, *pairs]).sorted()
+    assert [record.target for record in ordered if record.measure] == ["cs", "zh", "fr"]
+
+
+def test_scores_of_a_task_that_crosslens_does_not_know_have_an_order_too():
+    rows = [replace(score(target, value), task="stance", metric="f1") for target, value in (("fr", 50.0), ("cs", 60.0))]
+    assert [record.target for record in Results.of(rows).sorted()] == ["cs", "fr"]

@@ -59,5 +59,11 @@ def test_a_caption_and_a_label_put_a_single_table_in_an_environment():
     lines = [line for line in text.splitlines() if not line.startswith((r"\begin{table}", r"\centering", r"\caption"))]
     assert [line for line in lines if line not in (r"\label{tab:pos}", r"\end{table}")] == one.to_latex().splitlines()
     assert r"\caption" not in one.to_latex(label="tab:pos")
-    with pytest.raises(RequestError, match="for a single table, and these results fill 2"):
-        Results.of([*SCORES, *by_layer("en-fr", (0.25, None))]).to_latex(caption="c")
+    parsing = [replace(row, task="parsing", metric="las") for row in SCORES]
+    for several, chosen in (
+        ([*SCORES, *by_layer("en-fr", (0.25, None))], "task='pos', metric='accuracy', measure=None"),
+        ([*parsing, *SCORES], "task='parsing', metric='las'"),
+    ):
+        with pytest.raises(RequestError, match="for a single table, and these results fill 2") as refused:
+            Results.of(several).to_latex(caption="c")
+        assert f"results.filter({chosen}).to_latex(" in str(refused.value)

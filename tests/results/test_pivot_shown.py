@@ -44,11 +44,13 @@ def test_a_caption_and_its_label_stand_above_the_table():
 
 
 def test_html_counts_the_tables_that_it_does_not_show_and_has_no_markup_of_names():
-    many = Results.of(replace(SCORES[0], metric=f"m{place}", encoder="<img src=x>") for place in range(SHOWN + 2))
-    shown = many._repr_html_()
+    rows = [replace(SCORES[0], metric=f"m{place}", encoder="<img src=x>") for place in range(SHOWN + 2)]
+    shown = Results.of(rows)._repr_html_()
     assert shown.endswith("<p>and 2 more tables; filter(…) selects records</p>")
     assert "<img" not in shown
     assert shown.count("&lt;img src=x&gt;") == SHOWN
+    assert Results.of(rows[:-1])._repr_html_().endswith("<p>and 1 more table; filter(…) selects records</p>")
+    assert " more table" not in Results.of(rows[:-2])._repr_html_()
 
 
 def test_of_a_long_table_the_first_and_the_last_rows_are_shown():
