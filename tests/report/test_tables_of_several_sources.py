@@ -67,9 +67,9 @@ def test_every_metric_has_the_columns_of_the_main_score():
         for metric in ("accuracy", "f1")
         for title, label, shown in (
             ("source en", "en – en", [94.0, -4.0]),
-            ("source en", "en – x, mean of 1", [52.0, -12.0]),
-            (joined[0], "en+wo – en+wo, mean of 2", [87.0, None]),
-            (joined[1], "en+wo – en+wo, mean of 2", [90.5, -2.5]),
+            ("source en", "en – x, mean of 1 language", [52.0, -12.0]),
+            (joined[0], "en+wo – en+wo, mean of 2 languages", [87.0, None]),
+            (joined[1], "en+wo – en+wo, mean of 2 languages", [90.5, -2.5]),
         )
     }
 
