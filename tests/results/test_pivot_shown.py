@@ -31,7 +31,8 @@ def test_scores_of_one_split_have_a_table_and_a_chart_beside_an_overlap_of_anoth
     pytest.importorskip("altair")
     scores = Results.of(replace(each, split="dev") for each in SCORES)
     overlap = Record(encoder="e", source="en", target="fr", split="test", measure="overlap_types", value=40.0)
-    both = scores + Results.of([replace(overlap, metric="overlap")])
+    overlap = replace(overlap, metric="overlap")
+    both = Results.of([replace(overlap, source="de"), *scores, overlap])
     pd.testing.assert_frame_equal(both.table(), scores.table())
     assert both.plot().to_dict() == scores.plot().to_dict()
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crosslens.errors import RequestError
+from crosslens.results.cells import corpora_apart
 from crosslens.results.record import Record, Results
 from made_results import score
 
@@ -21,6 +22,15 @@ def test_the_beginning_of_a_name_selects_nothing(name):
     versions = [replace(score("fr", 80.0), corpus="mine", corpus_digest=letter * 64) for letter in "ab"]
     with pytest.raises(RequestError, match="no result has corpus=min"):
         Results.of(versions).matching(f"corpus={name}")
+
+
+def test_each_of_two_corpora_of_one_name_is_selected_by_its_name_in_tables():
+    versions = [replace(score("fr", 80.0), corpus="mine", corpus_digest=letter * 64) for letter in "ab"]
+    results = Results.of(versions)
+    assert len(results.matching("corpus=mine")) == 2
+    names = [name for (name,), _ in corpora_apart(results).groups("corpus")]
+    assert names == ["mine (aaaaaaaa)", "mine (bbbbbbbb)"]
+    assert [list(results.matching(f"corpus={name}")) for name in names] == [[version] for version in versions]
 
 
 def test_a_text_needs_a_column_and_a_value():
