@@ -160,9 +160,10 @@ def test_a_mean_over_languages_has_the_interval_of_its_own_test(store):
     assert last_row(DIFFERENCE, mean)[1].interval == Interval(-10.5, -9.5, marked=True, over=OVER)
 
 
-def test_intervals_of_one_seed_are_said_to_be_over_sentences(store):
-    of_one = {"interval": "sentences", "seeds": 1}
-    significance = store(one=[{**REFERENCE, **of_one}, {**DIFFERENCE, **of_one, "p": "", "q": ""}])
+@pytest.mark.parametrize("of_score", ["sentences", OVER], ids=["one seed", "one seed compared of several"])
+def test_intervals_of_one_seed_are_said_to_be_over_sentences(store, of_score):
+    untested = {**DIFFERENCE, "interval": of_score, "p": "", "q": ""}
+    significance = store(one=[{**REFERENCE, "interval": "sentences", "seeds": 1}, untested])
     reference, difference = french(scores(), significance)
     assert difference.interval == Interval(-12.0, -8.0, marked=False, over="sentences")
     assert reference.interval == Interval(84.5, 87.5, marked=False, over="sentences")
@@ -213,11 +214,11 @@ def test_an_interval_of_something_else_is_not_shown(store, change):
     assert french(scores(), store(one=[{**DIFFERENCE, **change}]))[1].interval is None
 
 
-def test_studies_that_disagree_give_none(store):
-    """A run that two studies share: the correction for many tests is another in each."""
-    both = [*scores(), *scores("two")]
-    unmarked = {**DIFFERENCE, "study": "two", "q": 0.2}
-    assert french(both, store(one=[DIFFERENCE], two=[unmarked]))[1].interval is None
+@pytest.mark.parametrize("change", [{"q": 0.2}, {"delta_low": -12.5}, {"delta_high": -7.5}])
+def test_studies_that_disagree_give_none(store, change):
+    """A run that two studies share: the correction for many tests is another in each, and so may be the means."""
+    two = {**DIFFERENCE, "study": "two", **change}
+    assert french([*scores(), *scores("two")], store(one=[DIFFERENCE], two=[two]))[1].interval is None
 
 
 def test_studies_that_agree_give_it(store):
