@@ -1,6 +1,8 @@
 """Scores by model and training data."""
 
-from crosslens.report.blocks import trained_scores
+from dataclasses import replace
+
+from crosslens.report.blocks import score_blocks, trained_scores
 from crosslens.results.record import Results
 from made_results import score
 
@@ -22,3 +24,22 @@ def test_models_trained_on_translations_are_no_models_of_that_corpus():
     translated = score("fr", 2.0, train="xnli/fr:train", translated_from="en")
     assert [each.score.mean for each in trained_scores(Results.of([own, translated]))] == [1.0]
     assert trained_scores(Results.of([translated])) == []
+
+
+def test_what_differs_between_other_models_is_no_part_of_a_name():
+    """Recipes tell the models of one condition, task and metric apart; elsewhere there is one."""
+    rows = [score("fr", 1.0, layers, train="ud/en:train", recipe=name) for layers, name in ((None, "a"), ("1-2", "b"))]
+    rows += [replace(rows[0], task="parsing", metric="las", recipe="c")]
+    named = [(each.task, each.model) for each in trained_scores(Results.of(rows))]
+    assert named == [("pos", "encoder"), ("pos", "1-2"), ("parsing", "encoder")]
+    both = trained_scores(Results.of([*rows, replace(rows[0], recipe="d", value=2.0)]))
+    assert sorted({each.model for each in both}) == ["1-2", "encoder", "encoder, a", "encoder, d"]
+
+
+def test_a_block_has_the_main_score_of_its_task_and_a_split_where_there_are_several():
+    tested = [replace(score("fr", 1.0), task="parsing", metric=metric, split="test") for metric in ("las", "uas")]
+    (alone,) = score_blocks(Results.of(tested))
+    assert (alone.metric, alone.kind, alone.source_label, len(alone.results)) == ("las", "", "en", 1)
+    developed = [replace(each, split="dev", corpus="ud/fr_gsd:dev") for each in tested]
+    both = score_blocks(Results.of([*tested, *developed]))
+    assert [(block.kind, block.source_label) for block in both] == [("test", "en (test)"), ("dev", "en (dev)")]

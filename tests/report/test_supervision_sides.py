@@ -8,6 +8,8 @@ from crosslens.report.papers import find_paper
 from crosslens.report.supervision import supervision
 from crosslens.results.record import Record, Results
 
+NAMES = ["supervision-document-accuracy", "settings-document-accuracy"]
+
 
 def trained(source, target, value, *, split="test", **columns):
     """The score of a model trained on one language and tested on another one."""
@@ -32,6 +34,13 @@ def test_scores_that_are_not_of_a_test_set_say_so_beside_published_ones(split, t
     assert list(by_language.groups) == [title]
     assert all(table.caption.startswith(f"{title}: scores") for table in (by_language, by_setting))
     assert by_language.name == "supervision-document-accuracy"
+
+
+def test_dev_and_test_sets_have_tables_of_their_own_names():
+    scores = [trained(*pair, 90.0, split=split) for split in ("test", "dev") for pair in (("en", "de"), ("de", "en"))]
+    names = [table.name for table in supervision(Results.of(scores))]
+    assert names == [f"{name}-{split}" for split in ("test", "dev") for name in NAMES]
+    assert [table.name for table in supervision(Results.of(scores[:2]))] == NAMES
 
 
 def test_training_data_translated_from_two_languages_are_two_columns():
