@@ -122,6 +122,7 @@ def test_overlap_correlates_linearly_types_and_tokens_apart():
     assert row.label == "POS tagging, source en"
     assert values(row) == pytest.approx([by_hand, -by_hand])
     assert all("3 languages" in table.notes[cell.note - 1] for cell in row.cells)
+    assert [(cell.interval.over, cell.interval.marked) for cell in row.cells] == [("languages", False)] * 2
 
 
 def test_with_one_measure_the_other_column_is_empty():
@@ -151,6 +152,14 @@ def test_published_correlations_are_of_cka_and_stand_below_no_other_measure():
         "cka": ["plain", "beside", "beside"],
         "rsa": ["plain"],
     }
+
+
+def test_published_correlations_stand_below_models_of_one_kind_only():
+    """The paper has one recipe: of two, nothing says which one is its own."""
+    recipes = [POS.with_columns(recipe=name) for name in ("small", "long")]
+    (table,) = correlation(sum(recipes, ALIKE), beside=find_paper("muller2021"))
+    assert table.head == ("POS tagging, small, source en", "POS tagging, long, source en")
+    assert [row.kind for row in table.groups["cka"]] == ["plain"]
 
 
 def test_the_corpora_of_the_source_language_are_named_once_for_all_tasks():

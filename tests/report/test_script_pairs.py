@@ -39,12 +39,16 @@ def test_a_corpus_stands_beside_its_transliteration_within_seeds():
     assert (original, latin, difference) == pytest.approx((42.0, 54.0, 12.0))
     half = 4.302652729911275 / 3**0.5  # Student's t with two degrees of freedom, standard deviation 1
     assert (low, high) == pytest.approx((12.0 - half, 12.0 + half))
+    assert table.caption.endswith(" Low, high: 95 % confidence interval of the difference over seeds.")
 
 
 def test_models_trained_on_the_language_are_a_group_of_their_own():
     (table,) = scripts(Results.of([*ZERO_SHOT[:1], *ZERO_SHOT[3:4], *OWN]))
     assert list(table.groups) == ["pos, accuracy, zero-shot from en", "pos, accuracy, trained on the language"]
-    assert table.head[-1] == "Δ"  # one seed has no interval
+    assert (table.head[-1], "interval" in table.caption) == ("Δ", False)  # one seed has no interval
+    assert scripts(Results.of([*ZERO_SHOT, *OWN]))[0].notes == ()  # each group has all of its seeds
+    (lacking,) = scripts(Results.of([*ZERO_SHOT[:-1], *OWN]))
+    assert len(lacking.notes) > 0
     (row,) = table.groups["pos, accuracy, trained on the language"]
     assert [cell.value for cell in row.cells] == [80.0, 85.0, 5.0]
 
