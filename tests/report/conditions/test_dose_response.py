@@ -100,6 +100,25 @@ def test_similarities_are_over_the_pairs_of_all_doses():
     assert [np.mean(list(dose.values())) for dose in noise.similarity["cka"]] == pytest.approx(expected)
 
 
+def test_models_of_each_source_have_their_own_similarity():
+    other = [
+        replace(each, source="sv", value=each.value - 0.2 if each.measure else each.value - 5.0) for each in planted()
+    ]
+    alone, both = list(doses_of(planted())), list(doses_of(planted() + Results.of(other)))
+    assert [each.source for each in both] == ["en"] * 3 + ["sv"] * 3
+    assert [each.similarity for each in both[:3]] == [each.similarity for each in alone]
+    for theirs, ours in zip(both[3:], alone, strict=True):
+        for lower, cka in zip(theirs.similarity["cka"], ours.similarity["cka"], strict=True):
+            assert lower == pytest.approx({seed: value - 0.2 for seed, value in cka.items()})
+
+
+def test_without_scores_in_the_source_language_there_is_no_slope_of_them():
+    (table,) = dose_response(planted().filter(target=["fr", "de"]))
+    rows = {row.label: [cell.value for cell in row.cells] for row in next(iter(table.groups.values()))}
+    assert rows["slope over CKA"] == [None, None, pytest.approx(3.2), None]
+    assert rows["noise=1"] == [pytest.approx(0.6), None, pytest.approx(-3.2), None]
+
+
 def test_scores_alone_make_no_table():
     assert dose_response(planted().filter(measure=None)) == []
 
