@@ -120,3 +120,10 @@ def test_models_of_one_variant_have_columns_of_conditions_alone():
         part.scores.get(key, column).mean for part in parts for key in part.cross for column in part.scores.columns
     ]
     assert values == [8.0, 6.0, 7.0, 5.0]
+
+
+def test_a_part_without_rows_has_no_name():
+    own, other = score("en", 9.0), score("fr", 8.0)
+    assert [name for name, _ in comparison(own, other).parts()] == ["same language", "zero-shot"]
+    assert comparison(own).parts() == [("same language", (("en", "ud/en_pud:test", None),))]
+    assert comparison(other).parts() == [("zero-shot", (("fr", "ud/fr_pud:test", None),))]
