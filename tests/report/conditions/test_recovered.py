@@ -98,3 +98,22 @@ def test_the_gap_is_to_the_source_language_on_the_corpus_of_the_translations():
     """Another test set of the source language, that nothing was patched on, changes no share."""
     other = score("en", 60.0, corpus="ud/en_other")
     assert gap_recovered(records(1) + Results.of([other])) == gap_recovered(records(1))
+
+
+def test_columns_are_in_the_order_of_layers_and_the_mean_is_marked_as_one():
+    high = {keys: values for keys, values in VALUES.items() if dict(keys).get("patch") != "1.output"}
+    high |= {(("patch", address),): (90.0, 75.0, 60.0) for address in ("10.output", "9.output")}
+    (table,) = gap_recovered(records(1, values=dict(reversed(high.items()))))
+    assert table.head == ("1.output", "2.output", "9.output", "10.output")
+    assert list(table.groups) == ["pos, accuracy, source en: patch", "pos, accuracy, source en: resample"]
+    for rows in table.groups.values():
+        assert {row.label: row.kind for row in rows} == {"fr": "plain", "de": "plain", "mean of 2 languages": "mean"}
+
+
+def test_a_share_is_over_the_seeds_that_all_of_its_scores_have_and_says_so():
+    lacking = [each for each in records(1, 2, 3) if (each.target, each.seed, each.condition) != ("en", 3, "none")]
+    (table,), (of_two,) = gap_recovered(Results.of(lacking)), gap_recovered(records(1, 2))
+    title = "pos, accuracy, source en: patch"
+    for row, expected in zip(table.groups[title], of_two.groups[title], strict=True):
+        assert [cell.value for cell in row.cells] == [cell.value for cell in expected.cells]
+        assert [table.notes[cell.note - 1] for cell in row.cells] == ["over fewer seeds: 2 of 3"] * 2
