@@ -66,7 +66,31 @@ def test_seeds_are_matched_by_name():
 def test_one_seed_or_one_language_makes_no_table():
     assert language_heads(planted().filter(seed=1)) == []
     assert language_heads(planted().filter(target="en")) == []
+    assert language_heads(planted().filter(target=["fr", "de"])) == []
     assert language_heads(of_heads().filter(condition="none")) == []
+
+
+def test_two_seeds_and_two_heads_are_enough():
+    two = [head for head in planted().columns.coded("condition").values if "head.0" in head]
+    chosen = planted().filter(seed=[1, 2], condition=["none", *two])
+    (table,) = language_heads(chosen)
+    assert cells(table) == {
+        "mean of all heads": pytest.approx([-5.0, -5.0, 0.0]),
+        "chosen: 1.attention.head.0": pytest.approx([-10.0, -10.0, 0.0]),
+    }
+    assert language_heads(chosen.filter(condition=["none", two[0]])) == []
+
+
+def test_of_equal_heads_the_lowest_is_chosen_whatever_their_order():
+    equal = {(layer, head): np.zeros(3) for layer in (2, 1) for head in (1, 0)}
+    assert chosen_elsewhere(equal) == [(1, 0)] * 3
+
+
+def test_scores_of_fewer_seeds_say_so():
+    lacking = [each for each in planted() if (each.target, each.seed, each.condition) != ("en", 3, "none")]
+    (table,) = language_heads(Results.of(lacking))
+    ((row, _),) = table.groups.values()
+    assert [table.notes[cell.note - 1] for cell in row.cells] == ["over fewer seeds: 2 of 3"] * 3
 
 
 def test_models_of_one_seed_leave_the_table_of_the_others():

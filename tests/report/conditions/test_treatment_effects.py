@@ -3,7 +3,7 @@
 from crosslens.report.conditions.comparison import comparisons
 from crosslens.report.conditions.treatment_effects import treatment_effects
 from crosslens.results.record import Results
-from made_records import of_heads
+from made_records import of_heads, score
 from made_sections import LOSSES, frozen
 
 
@@ -19,6 +19,21 @@ def test_means_are_those_of_the_source_language_and_of_the_others():
     assert {key[0]: means(cells)["0-6"] for key, cells in effect.by_target.items()} == dict.fromkeys(
         ("fr", "de", "fi", "hi", "zh", "ja"), -9.5
     )
+
+
+def test_each_treatment_of_the_same_layers_has_its_own_effect():
+    reverted = [
+        score(target, 50.0 - loss, seed=seed, condition={"revert": layers})
+        for layers, loss in LOSSES.items()
+        for target in ("fr", "de")
+        for seed in (0, 1)
+    ]
+    block, *_ = comparisons(Results.of([*(each for each in frozen() if each.target in ("fr", "de")), *reverted]))
+    of_frozen, of_reverted = treatment_effects(block)
+    assert [each.treatment for each in (of_frozen, of_reverted)] == ["frozen", "revert"]
+    assert of_frozen.addresses == of_reverted.addresses == tuple(LOSSES)
+    assert means(of_frozen.cross) == {address: -loss - 0.5 for address, loss in LOSSES.items()}
+    assert means(of_reverted.cross) == {address: 50.0 - loss - 77.5 for address, loss in LOSSES.items()}
 
 
 def test_without_scores_in_the_source_language_there_is_no_mean_in_it():

@@ -53,8 +53,6 @@ def language_heads(results: Results) -> list[Table]:
 def changes_of(effect: HeadEffects) -> tuple[Changes, Changes] | None:
     """The changes of each head in the source language and in others; None without both, or with one seed or head."""
     block = effect.block
-    if not block.same or not block.cross:
-        return None
     parts = [
         {head: mean_row(block.compared, keys, column).by_seed for head, column in effect.columns.items()}
         for keys in (block.same, block.cross)
