@@ -69,6 +69,29 @@ def test_the_maps_draw_the_numbers_of_the_table_for_each_state():
     assert drawn == {(0, 0, 0.9), (0, 1, 0.5), (1, 0, 0.6), (1, 1, 0.8), (0, 1, 0.3)}
 
 
+def test_rows_and_columns_are_in_the_order_of_layers_and_maps_in_that_of_pairs():
+    layers = (8, 1, 0)
+    records = [
+        record("cka", (10 * i + j) / 100, layer=i, target_layer=j, target=target, state=state, seed=1)
+        for state in ("pretrained", "untrained")
+        for target in ("fr", "de")
+        for i in layers
+        for j in layers
+    ]
+    table = layer_by_layer(Results.of(records))["cka"]
+    assert table.head == ("0", "1", "8")
+    shown = values(table, "en–de, untrained")
+    assert list(shown) == ["layer 0", "layer 1", "layer 8"]
+    assert shown["layer 8"] == pytest.approx([0.8, 0.81, 0.88])
+    of_rows = {title: {row.language for row in rows} for title, rows in table.groups.items()}
+    assert (of_rows["en–fr, pretrained"], of_rows["mean of 2 pairs, untrained"]) == ({"fr"}, {None})
+    panels = layer_maps(Results.of(records)).to_dict()["concat"]
+    assert [panel["layer"][0]["title"] for panel in panels] == [
+        [pair, state] for pair in ("mean of 2 pairs", "en–fr", "en–de") for state in ("pretrained", "untrained")
+    ]
+    assert {panel["layer"][0]["encoding"]["y"]["sort"] for panel in panels} == {"descending"}  # as in an encoder
+
+
 def test_baselines_are_set_apart_from_the_rows_of_translations():
     table = layer_by_layer(Results.of([*ACROSS, record("cka_shuffled", 0.2, target_layer=1)]))["cka"]
     kinds = {title: {row.kind for row in rows} for title, rows in table.groups.items()}

@@ -100,8 +100,7 @@ def layer_maps(results: Results) -> Chart:
     if not lines:
         raise RequestError("these results contain no similarity of different layers")
     states = dict.fromkeys(line.label for line in lines)
-    order = sorted(lines, key=lambda line: list(dict.fromkeys(each.group for each in lines)).index(line.group))
-    return styled(alt.concat(*(_map(line) for line in order), columns=len(states)))
+    return styled(alt.concat(*map(_map, lines), columns=len(states)))
 
 
 def _map(line: Line) -> Chart:
