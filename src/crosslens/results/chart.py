@@ -297,6 +297,16 @@ def by_state(results: Results) -> list[tuple[State, Results]]:
     return named
 
 
+def by_probed_state(results: Results) -> list[tuple[str, Results]]:
+    """Group records of probes by what was probed; several second languages of bilingual encoders are named."""
+    several = len(results.columns.coded("partner").values) > 1
+    return [
+        (f"{state.name}, with {partner}" if partner and several else state.name, records)
+        for state, of_state in by_state(results)
+        for (partner,), records in of_state.groups("partner")
+    ]
+
+
 SENTENCES = ("source", "target", "corpus", "corpus_digest")
 """Columns that name what a similarity was measured on; parallel sentences have a digest for each pair of languages."""
 
