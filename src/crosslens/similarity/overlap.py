@@ -18,9 +18,9 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
     """Compute the percentage of each test corpus's subword types and tokens that occur in the training data.
 
     Special tokens are ignored, and so are lone word-start marks, such as XLM-R's before most Chinese words. The unknown
-    token counts as a subword of the test data that does not occur in training,
-    because two unknown words have nothing in common. Languages that each have their own embeddings share no subword:
-    their vocabularies are numbered independently.
+    token counts as a subword of the test data that does not occur in training, because two unknown words have nothing
+    in common. Languages that each have their own embeddings share no subword: their vocabularies are numbered
+    independently.
 
     Args:
         encoder: encoder that provides the tokenizer.

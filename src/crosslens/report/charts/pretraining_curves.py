@@ -20,9 +20,9 @@ DASHES = {SCORES: [1, 0], OTHER: [6, 3]}
 def pretraining_curves(results: Results) -> Chart:
     """Draw how far each quantity has come from its first to its last value, by step of pretraining.
 
-    One panel per encoder. Zero-shot scores are solid, anything else is dashed. Baselines and scores in the source language
-    are left out, and so are quantities whose change may be chance; how many, the panel says. Bands show the lowest and
-    highest seed; lines cross 50 % at the onsets.
+    One panel per encoder. Zero-shot scores are solid, anything else is dashed. Baselines and scores in the source
+    language are left out, and so are quantities whose change may be chance; how many, the panel says. Bands show the
+    lowest and highest seed; lines cross 50 % at the onsets.
     """
     measured = [each for each in series_of(results) if not each.role]
     drawn = [each for each in measured if each.onsets()]
