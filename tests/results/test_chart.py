@@ -197,3 +197,16 @@ def test_sentences_of_a_corpus_without_a_name_have_none():
 def test_a_short_label_leaves_out_the_unmodified_encoder_alone(condition, label):
     """Settings and variant tell the column from others, whatever was done to the encoder."""
     assert short_label(Column(Condition.model_validate(condition), "limit=5", "depth=2")) == label
+
+
+def test_rows_of_files_are_named_without_folders_where_that_tells_them_apart():
+    def names(*corpora):
+        return list(row_names([("fr", corpus, None) for corpus in corpora]).values())
+
+    assert names("/a/b/x.conllu", "/a/b/y.conllu[:5]", "ud/fr_pud:test") == [
+        "fr x.conllu",
+        "fr y.conllu[:5]",
+        "fr ud/fr_pud:test",
+    ]
+    assert names("/a/b/x.conllu", "/a/c/x.conllu") == ["fr /a/b/x.conllu", "fr /a/c/x.conllu"]
+    assert names("/a/x.conllu+/a/y.conllu", "/a/y.conllu") == ["fr /a/x.conllu+/a/y.conllu", "fr y.conllu"]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crosslens.errors import RequestError
+from crosslens.report.layers.by_layer import probe_lines
 from crosslens.results.probe_chart import probe_chart
 from crosslens.results.record import Results
 from made_records import PLAIN
@@ -44,3 +45,25 @@ def test_without_probes_there_is_no_figure():
 def test_results_of_probes_are_plotted_as_in_the_report():
     results = Results.of(probes())
     assert results.plot().to_dict() == probe_chart(results).to_dict()
+
+
+def test_bilingual_encoders_have_a_line_each_in_the_figure_and_the_tables():
+    pair = [
+        replace(each, partner=partner, value=value)
+        for partner, value in (("fr", 40.0), ("ru", 70.0))
+        for each in probes()
+    ]
+    results = Results.of(pair)
+    (rows,) = probe_chart(results).to_dict()["datasets"].values()
+    assert {(row["encoder"], row["value"]) for row in rows} == {
+        ("pretrained, with fr", 40.0),
+        ("pretrained, with ru", 70.0),
+    }
+    assert {(line.label, line.by_layer[2].mean) for line in probe_lines(results)} == {
+        ("pretrained, with fr", 40.0),
+        ("pretrained, with ru", 70.0),
+    }
+    table = results.filter(metric="accuracy").table()
+    assert dict(zip(table.index.get_level_values("partner"), table[2], strict=True)) == {"fr": 40.0, "ru": 70.0}
+    (alone,) = probe_chart(results.filter(partner="fr")).to_dict()["datasets"].values()
+    assert {row["encoder"] for row in alone} == {"pretrained"}

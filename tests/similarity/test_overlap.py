@@ -12,7 +12,7 @@ from crosslens.errors import RequestError
 from crosslens.results.record import Results, read_results
 from crosslens.similarity.overlap import subword_overlap
 from crosslens.similarity.transfer_gap import correlations
-from toys import word_piece
+from toys import loaded_with, metaspace, word_piece
 
 
 def corpus(*sentences, language="fr"):
@@ -49,6 +49,17 @@ def test_a_corpus_has_all_of_itself_and_an_unknown_word_nothing(encoder, toy):
     assert values(subword_overlap(encoder, train=toy(), tests=[toy()])) == {"overlap_types": 100, "overlap_tokens": 100}
     unknown = corpus("猫 犬 猫")
     assert set(values(subword_overlap(encoder, train=unknown, tests=[unknown])).values()) == {0.0}
+
+
+def test_lone_word_start_marks_are_no_subwords(tmp_path):
+    """A vocabulary like XLM-R's puts a lone ``▁`` before most Chinese words, which English words begin with, too."""
+    encoder = loaded_with(metaspace(), tmp_path)
+    train, test = corpus("the 猫 cat", language="en"), corpus("狗 the 鸟", language="zh")
+    pieces = [encoder.tokenizer.tokenize(word) for word in ("狗", "the", "鸟")]
+    assert pieces == [["▁", "狗"], ["▁the"], ["▁", "鸟"]]
+    results = subword_overlap(encoder, train=train, tests=[test])
+    assert values(results) == pytest.approx({"overlap_types": 100 / 3, "overlap_tokens": 100 / 3})
+    assert {record.n for record in results} == {3}
 
 
 def test_repeating_the_test_data_changes_tokens_and_types_not_at_all(encoder, toy):

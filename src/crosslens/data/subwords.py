@@ -89,10 +89,7 @@ def split_words(
         within = np.arange(len(subwords)) - np.repeat(_offsets(counts), counts)
         subwords, counts = subwords[within < longest], np.minimum(counts, longest)
     offsets = _offsets(counts)
-    markers = [(marker, tokenizer.convert_tokens_to_ids(marker)) for marker in LONE_PREFIXES]
-    # Markers that are not in the vocabulary have the id of the unknown token.
-    markers = [i for marker, i in markers if i is not None and tokenizer.convert_ids_to_tokens(i) == marker]
-    after_marker = np.isin(subwords[offsets], markers) & (counts > 1)
+    after_marker = np.isin(subwords[offsets], lone_prefixes(tokenizer)) & (counts > 1)
 
     starts = np.concatenate([[0], np.cumsum(counts[numbers])])
     ids = subwords[np.arange(starts[-1]) + np.repeat(offsets[numbers] - starts[:-1], counts[numbers])]
@@ -111,6 +108,13 @@ def split_words(
             )
         )
     return result
+
+
+def lone_prefixes(tokenizer: "PreTrainedTokenizerBase") -> list[int]:
+    """Ids of the subwords without characters, those of `LONE_PREFIXES` that the vocabulary has."""
+    markers = [(marker, tokenizer.convert_tokens_to_ids(marker)) for marker in LONE_PREFIXES]
+    # Markers that are not in the vocabulary have the id of the unknown token.
+    return [i for marker, i in markers if isinstance(i, int) and tokenizer.convert_ids_to_tokens(i) == marker]
 
 
 PROBES = ("a b", "the cat sat", "дом и кот", "και η", "بيت من", "एक घर", "집 안", "猫 狗", "แมว ดี")

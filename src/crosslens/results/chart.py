@@ -26,6 +26,7 @@ from crosslens.results.cells import (
     variants_of,
     with_names,
 )
+from crosslens.results.names import short_names
 from crosslens.results.pivot import UNKNOWN, mean_row, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.results.record_settings import settings_of, settings_text
@@ -297,6 +298,16 @@ def by_state(results: Results) -> list[tuple[State, Results]]:
     return named
 
 
+def by_probed_state(results: Results) -> list[tuple[str, Results]]:
+    """Group records of probes by what was probed; several second languages of bilingual encoders are named."""
+    several = len(results.columns.coded("partner").values) > 1
+    return [
+        (f"{state.name}, with {partner}" if partner and several else state.name, records)
+        for state, of_state in by_state(results)
+        for (partner,), records in of_state.groups("partner")
+    ]
+
+
 SENTENCES = ("source", "target", "corpus", "corpus_digest")
 """Columns that name what a similarity was measured on; parallel sentences have a digest for each pair of languages."""
 
@@ -440,12 +451,16 @@ def compared_scores(results: Results) -> list[ComparedScores]:
 
 
 def row_names(rows: Sequence[Key]) -> dict[Key, str]:
-    """Name rows by language, with corpus or second language of the encoder where there are several."""
+    """Name rows by language, with corpus or second language of the encoder where there are several.
+
+    A file has no folder in its name if that is enough: a long path would be cut before its end.
+    """
+    short = short_names({corpus: set() for _, corpus, _ in rows if corpus and "+" not in corpus})
     corpora = Counter(target for target, _ in {row[:2] for row in rows})
     partners = {row[2] for row in rows}
     names = {}
     for target, corpus, partner in rows:
-        words = [target or UNKNOWN] + ([corpus] if corpus and corpora[target] > 1 else [])
+        words = [target or UNKNOWN] + ([short.get(corpus, corpus)] if corpus and corpora[target] > 1 else [])
         words += [f"with {partner}"] if partner not in (None, target) and len(partners) > 1 else []
         names[target, corpus, partner] = " ".join(words)
     return names

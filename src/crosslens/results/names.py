@@ -1,4 +1,4 @@
-"""Short names of encoders for display, each different from the others."""
+"""Short names of encoders and corpora for display, each different from the others."""
 
 from collections.abc import Mapping
 
@@ -9,8 +9,8 @@ def short_names(digests: Mapping[str, set[str]]) -> dict[str, str]:
     """Shorten names where that does not give two encoders one name.
 
     Args:
-        digests: Name -> digests of its encoders. Encoders with digests may share a short name: digests tell different
-            encoders apart, and two paths to one encoder are one.
+        digests: Name -> digests of its encoders; none for corpora. Encoders with digests may share a short name:
+            digests tell different encoders apart, and two paths to one encoder are one.
 
     Returns:
         Name -> short name, or the name itself.

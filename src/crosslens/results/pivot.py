@@ -264,7 +264,9 @@ def _distinguishing(results: Results) -> list[str]:
     named = ("encoder", "task", "condition", "settings", "corpus")
     varying = [name for name in named if (name == "condition" and changed) or len(columns.coded(name).values) > 1]
     pairs = columns.together("source", "target").values
-    kinds = [name for name in VARIANTS if len(columns.together("source", "target", name).values) > len(pairs)]
+    kinds = [
+        name for name in ("partner", *VARIANTS) if len(columns.together("source", "target", name).values) > len(pairs)
+    ]
     return [*varying, *(name for name in kinds if name not in varying)]
 
 

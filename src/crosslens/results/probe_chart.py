@@ -2,7 +2,7 @@
 
 from crosslens.errors import RequestError
 from crosslens.results.cells import cells, disambiguated
-from crosslens.results.chart import COLOURS, LONG, Chart, alt, by_state, inline_data, key, layer_axis, styled
+from crosslens.results.chart import COLOURS, LONG, Chart, alt, by_probed_state, inline_data, key, layer_axis, styled
 from crosslens.results.record import Results
 
 ANSWERS = {"accuracy": "true labels", "accuracy_shuffled": "shuffled labels"}
@@ -17,7 +17,7 @@ def probe_chart(results: Results) -> Chart:
     rows = []
     asked = [block for (measure,), block in results.groups("measure") if measure is not None]
     for block in asked:
-        for state, records in by_state(block.filter(metric=list(ANSWERS), target=None)):
+        for name, records in by_probed_state(block.filter(metric=list(ANSWERS), target=None)):
             for (metric,), scores in records.groups("metric"):
                 table = cells(scores, rows=("measure",), columns=("layer",))
                 ends = {record["layer"]: (record["low"], record["high"]) for record in disambiguated(scores)}
@@ -27,7 +27,7 @@ def probe_chart(results: Results) -> Chart:
                     rows.append(
                         {
                             "measure": measure,
-                            "encoder": state.name,
+                            "encoder": name,
                             "answers": ANSWERS[metric],
                             "layer": layer,
                             "value": cell.mean,

@@ -4,6 +4,8 @@ import numpy as np
 
 from crosslens import __version__
 from crosslens.corpora.catalogue import CorpusLike, load_corpora, load_corpus
+from crosslens.data.corpus import Corpus
+from crosslens.data.subwords import lone_prefixes
 from crosslens.encoders.coverage import fertility
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.inputs import cut_subwords
@@ -15,9 +17,10 @@ from crosslens.scores.score import bootstrap_interval
 def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -> Results:
     """Compute the percentage of each test corpus's subword types and tokens that occur in the training data.
 
-    Special tokens are ignored. The unknown token counts as a subword of the test data that does not occur in training,
-    because two unknown words have nothing in common. Languages that each have their own embeddings share no subword:
-    their vocabularies are numbered independently.
+    Special tokens are ignored, and so are lone word-start marks, such as XLM-R's before most Chinese words. The unknown
+    token counts as a subword of the test data that does not occur in training, because two unknown words have nothing
+    in common. Languages that each have their own embeddings share no subword: their vocabularies are numbered
+    independently.
 
     Args:
         encoder: encoder that provides the tokenizer.
@@ -42,12 +45,12 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
     if not tests:
         raise RequestError("subword overlap needs at least one test corpus")
     unknown = encoder.tokenizer.unk_token_id
-    seen = np.unique(np.concatenate([subwords.ids for subwords in cut_subwords(encoder, train)]))
+    seen = np.unique(np.concatenate(_subwords_of(encoder, train)))
     seen = seen[seen != unknown] if unknown is not None else seen
     separate = 0 in getattr(encoder.model.config, "separate", ())
     records = []
     for test in tests:
-        ids = [subwords.ids for subwords in cut_subwords(encoder, test)]
+        ids = _subwords_of(encoder, test)
         types = np.unique(np.concatenate(ids))
         known = seen[:0] if separate and test.language != train.language else seen
         shared = np.asarray([np.isin(sentence, known).sum() for sentence in ids], np.int64)
@@ -85,3 +88,10 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
             for measure, value, low, high, n in values
         ]
     return Results.of(records)
+
+
+def _subwords_of(encoder: Encoder, corpus: Corpus) -> list[np.ndarray]:
+    """Ids of the subwords with characters, by sentence."""
+    marks = lone_prefixes(encoder.for_language(corpus.language).tokenizer)
+    cut = [subwords.ids for subwords in cut_subwords(encoder, corpus)]
+    return [ids[~np.isin(ids, marks)] for ids in cut]

@@ -54,3 +54,15 @@ def test_baselines_and_scores_in_the_source_language_are_left_out_though_they_ch
     assert {row["what"] for row in rows(pretraining_curves(changing))} == {
         row["what"] for row in rows(pretraining_curves(along_pretraining()))
     }
+
+
+def test_a_panel_says_how_many_quantities_it_leaves_out_because_their_change_may_be_chance():
+    def subtitle(results):
+        return pretraining_curves(results).to_dict()["concat"][0]["layer"][2]["title"]["subtitle"]
+
+    unchanged = Results.of(
+        replace(each, value=80.0) if each.metric == "accuracy" and each.target != "en" else each
+        for each in along_pretraining()
+    )
+    assert subtitle(unchanged)[-1] == "not drawn, because the change may be chance: 1"
+    assert not any("not drawn" in line for line in subtitle(along_pretraining()))

@@ -1,5 +1,6 @@
 """Similarity, probes and transfer along pretraining, each as a share of its change, as lines."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,17 @@ DASHES = {SCORES: [1, 0], OTHER: [6, 3]}
 def pretraining_curves(results: Results) -> Chart:
     """Draw how far each quantity has come from its first to its last value, by step of pretraining.
 
-    One panel per encoder. Zero-shot scores are solid, anything else is dashed. Baselines, scores in the source language
-    and quantities whose change may be chance are left out. Bands show the lowest and highest seed; lines cross 50 % at
-    the onsets.
+    One panel per encoder. Zero-shot scores are solid, anything else is dashed. Baselines and scores in the source
+    language are left out, and so are quantities whose change may be chance; how many, the panel says. Bands show the
+    lowest and highest seed; lines cross 50 % at the onsets.
     """
-    drawn = [each for each in series_of(results) if not each.role and each.onsets()]
+    measured = [each for each in series_of(results) if not each.role]
+    drawn = [each for each in measured if each.onsets()]
     if not drawn:
         raise RequestError("these results contain nothing that changed over several steps of pretraining")
     encoders = list(dict.fromkeys(each.encoder for each in drawn))
-    panels = [_panel([each for each in drawn if each.encoder == name], name) for name in encoders]
+    unclear = Counter(each.encoder for each in measured if not each.onsets())
+    panels = [_panel([each for each in drawn if each.encoder == name], name, unclear[name]) for name in encoders]
     return styled(alt.concat(*panels, columns=1))
 
 
@@ -45,7 +48,7 @@ def _rows(series: Series) -> list[dict[str, Any]]:
     return rows
 
 
-def _panel(series: list[Series], encoder: str) -> Chart:
+def _panel(series: list[Series], encoder: str, unclear: int) -> Chart:
     rows = [row for each in series for row in _rows(each)]
     names = [each.name for each in series]
     steps = sorted({row["step"] for row in rows})
@@ -62,6 +65,7 @@ def _panel(series: list[Series], encoder: str) -> Chart:
     about = [f"solid: {SCORES}; dashed: anything else"] if len(kinds) > 1 else []
     bands = range_of_seeds(cell for each in series for cell in each.by_step.values())
     about += [f"bands: {bands}"] if bands else []
+    about += [f"not drawn, because the change may be chance: {unclear}"] if unclear else []
     base = alt.Chart(inline_data(rows), title=alt.TitleParams(encoder, subtitle=about)).encode(x)
     half = alt.Chart(alt.InlineData(values=[{"half": 50}])).mark_rule(color="#888888").encode(alt.Y("half:Q"))
     band = base.mark_area(opacity=0.12).encode(alt.Y("low:Q"), alt.Y2("high:Q"), colour)

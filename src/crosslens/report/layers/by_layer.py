@@ -15,7 +15,16 @@ from crosslens.report.blocks import on_one_layer
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of, without_digest
-from crosslens.results.chart import PAIR, SENTENCE_PAIRS, SENTENCES, State, by_state, corpus_names, done_to
+from crosslens.results.chart import (
+    PAIR,
+    SENTENCE_PAIRS,
+    SENTENCES,
+    State,
+    by_probed_state,
+    by_state,
+    corpus_names,
+    done_to,
+)
 from crosslens.results.record import Results
 from crosslens.results.record_settings import SECOND_ENCODER, settings_of
 from crosslens.tasks import main_metric
@@ -403,12 +412,12 @@ def probe_lines(results: Results) -> list[Line]:
     """One line per probe, state of the encoder and kind of labels."""
     lines = []
     for (measure,), block in results.filter(metric=list(PROBED), target=None).groups("measure"):
-        for state, records in by_state(block) if measure is not None else ():
+        for name, records in by_probed_state(block) if measure is not None else ():
             for metric, control in PROBED.items():
                 table = cells.cells(records.filter(metric=metric), rows=("measure",), columns=("layer",))
                 for row in table.rows:
                     values = {layer: table.get(row, layer) for layer in table.columns}
-                    lines.append(Line(str(measure), state.name, values, control))
+                    lines.append(Line(str(measure), name, values, control))
     return lines
 
 
