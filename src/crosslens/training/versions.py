@@ -16,7 +16,7 @@ SCORING = 1
 """Scores of a model on a corpus."""
 SIMILARITY = 1
 PROBING = 2
-OVERLAP = 1
+OVERLAP = 2
 
 
 def current() -> dict[str, int]:
