@@ -217,3 +217,17 @@ def test_numbers_are_aligned_at_the_decimal_point_with_room_for_the_longest():
     text = to_latex(made, spread="std")
     assert r"\begin{tabular}{l" + columns[0] % r",table-space-text-post={ $\pm$ 0.50}" + columns[1] in text
     assert r"r & 9.50{ $\pm$ 0.50} & \cellcolor{crosslensfive}-12.25{\rlap{$^{1}$}} & {--} \\" in text
+
+
+@pytest.mark.parametrize(
+    ("write", "labels"),
+    [(to_latex, ["ours", r"\quad theirs", r"\textbf{mean}"]), (to_markdown, ["ours", "· theirs", "**mean**"])],
+)
+def test_published_rows_and_means_are_set_apart(write, labels):
+    rows = (
+        Row("ours", (Cell(87.65, "score"),)),
+        Row("theirs", (Cell(87.65, "score"),), "beside"),
+        Row("mean", (Cell(87.65, "score"),), "mean"),
+    )
+    lines = write(Table("t", "Caption.", ("Ref",), {"g": rows})).splitlines()
+    assert [re.split(r" [&|] ", line.removeprefix("| "))[0] for line in lines if "87.65" in line] == labels

@@ -213,11 +213,12 @@ def test_an_interval_of_something_else_is_not_shown(store, change):
     assert french(scores(), store(one=[{**DIFFERENCE, **change}]))[1].interval is None
 
 
-def test_studies_that_disagree_give_none(store):
+@pytest.mark.parametrize("change", [{"q": 0.2}, {"delta_low": -13.0}, {"delta_high": -7.0}, {"interval": "seeds"}])
+def test_studies_that_disagree_give_none(store, change):
     """A run that two studies share: the correction for many tests is another in each."""
     both = [*scores(), *scores("two")]
-    unmarked = {**DIFFERENCE, "study": "two", "q": 0.2}
-    assert french(both, store(one=[DIFFERENCE], two=[unmarked]))[1].interval is None
+    other = {**DIFFERENCE, "study": "two", **change}
+    assert french(both, store(one=[DIFFERENCE], two=[other]))[1].interval is None
 
 
 def test_studies_that_agree_give_it(store):

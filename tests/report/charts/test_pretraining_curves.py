@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.report.charts.figures import all_figures
 from crosslens.report.charts.pretraining_curves import pretraining_curves
@@ -54,3 +55,14 @@ def test_baselines_and_scores_in_the_source_language_are_left_out_though_they_ch
     assert {row["what"] for row in rows(pretraining_curves(changing))} == {
         row["what"] for row in rows(pretraining_curves(along_pretraining()))
     }
+
+
+def test_steps_on_the_axis_are_measured_ones_and_not_close_to_one_another():
+    steps = {0: 100, 100: 110, 300: 300}
+    later = Results.of(
+        replace(each, **Condition.model_validate({"checkpoint": steps[step]}).columns)
+        for each in along_pretraining()
+        for step in [condition_of(each.condition).checkpoint.step]
+    )
+    (panel,) = pretraining_curves(later).to_dict()["concat"]
+    assert panel["layer"][2]["encoding"]["x"]["axis"]["values"] == [100, 300]
