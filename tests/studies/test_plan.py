@@ -273,3 +273,9 @@ def test_similarity_is_that_of_a_source_language_to_the_others(study, treebanks,
     planned = plan(asked, Store(tmp_path), corpora=Corpora(str(treebanks)))
     compared = [each for asked in planned.runs for each in asked.questions if each.kind == "similarity"]
     assert [(each.source, each.target) for each in compared] == [("en", "fr")]
+
+
+def test_a_searched_value_that_no_recipe_can_have_is_refused(study, treebanks, tmp_path):
+    searched = study.model_copy(update={"grid": Grid(batch=(2, 0))})
+    with pytest.raises(RequestError, match="batch=0: "):
+        plan(searched, Store(tmp_path), corpora=Corpora(str(treebanks)))
