@@ -229,3 +229,17 @@ def test_the_caption_says_what_the_mark_means_where_a_difference_can_have_one():
     ]
     assert all("(95 %) are over seeds and sentences" in text for text in made)
     assert ["* marks differences" in text for text in made] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("write", "labels"),
+    [(to_latex, ["ours", r"\quad theirs", r"\textbf{mean}"]), (to_markdown, ["ours", "· theirs", "**mean**"])],
+)
+def test_published_rows_and_means_are_set_apart(write, labels):
+    rows = (
+        Row("ours", (Cell(87.65, "score"),)),
+        Row("theirs", (Cell(87.65, "score"),), "beside"),
+        Row("mean", (Cell(87.65, "score"),), "mean"),
+    )
+    lines = write(Table("t", "Caption.", ("Ref",), {"g": rows})).splitlines()
+    assert [re.split(r" [&|] ", line.removeprefix("| "))[0] for line in lines if "87.65" in line] == labels

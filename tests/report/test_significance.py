@@ -214,7 +214,7 @@ def test_an_interval_of_something_else_is_not_shown(store, change):
     assert french(scores(), store(one=[{**DIFFERENCE, **change}]))[1].interval is None
 
 
-@pytest.mark.parametrize("change", [{"q": 0.2}, {"delta_low": -12.5}, {"delta_high": -7.5}])
+@pytest.mark.parametrize("change", [{"q": 0.2}, {"delta_low": -12.5}, {"delta_high": -7.5}, {"interval": "seeds"}])
 def test_studies_that_disagree_give_none(store, change):
     """A run that two studies share: the correction for many tests is another in each, and so may be the means."""
     two = {**DIFFERENCE, "study": "two", **change}

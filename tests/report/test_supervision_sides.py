@@ -95,3 +95,10 @@ def test_a_seed_without_a_rule_hides_no_other_rule():
     tables = supervision(Results.of(scores))
     assert len(tables) == 2
     assert all("selected by different rules: in-language." in table.caption for table in tables)
+
+
+def test_languages_stand_in_the_order_of_zero_shot_transfer_though_other_columns_stand_before():
+    scores = [trained("en", target, 80.0) for target in ("en", "fr", "zh", "de")]
+    table, *_ = supervision(Results.of([*scores, trained("de", "de", 90.0)]))
+    assert table.head == ("in-language", "zero-shot from en")
+    assert [row.label for row in table.groups["document, accuracy"]] == ["en", "fr", "zh", "de", "mean"]

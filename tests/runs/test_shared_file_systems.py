@@ -35,7 +35,11 @@ def test_a_store_that_can_only_be_read_is_not_said_to_lack_locks(tmp_path, monke
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
-def test_a_study_is_refused_before_it_is_planned(study, treebanks, tmp_path, monkeypatch, number):
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_study_is_refused_before_it_is_run(study, treebanks, tmp_path, monkeypatch, number, moved):
+    """In a new store, and in one that was made on another file system."""
+    if moved:
+        Store(tmp_path / "store")
     without_locks(monkeypatch, number)
     began = []
     with pytest.raises(StoreError, match=f"store is on a file system without locks: {os.strerror(number).lower()}"):

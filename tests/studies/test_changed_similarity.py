@@ -100,3 +100,12 @@ def test_other_tables_and_lines_leave_changed_models_out(folder):
     rows = [row.label for group in tables["similarity-cka"].groups.values() for row in group]
     assert rows
     assert not any("noise" in label for label in rows)
+
+
+@pytest.mark.parametrize(("state", "kind"), [("fine-tuned", "similarity"), ("changed", "intervened similarity")])
+def test_similarity_is_that_of_the_models_which_the_study_names(asked, treebanks, tmp_path, state, kind):
+    conditions = tuple(Condition.read(keys) for keys in ("none", NOISE))
+    changes = {"conditions": conditions, "similarity": Similarity(of=(state,), measures=MEASURES)}
+    planned = plan(asked.model_copy(update=changes), Store(tmp_path), corpora=Corpora(str(treebanks)))
+    kinds = [question.kind for each in planned.runs for question in each.questions if "similarity" in question.kind]
+    assert kinds == [kind] * len(MEASURES) * len(asked.seeds)

@@ -148,6 +148,7 @@ def test_dev_data_count_where_weights_are_selected_on_them(treebanks):
     assert "ud/de_gsd:dev" in missing(set={"select": "best"})
     assert "ud/de_gsd:dev" in missing(select="best")
     assert "ud/de_gsd:dev" in missing(grid={"batch": [2, 4]})
+    assert "ud/de_gsd:dev" in missing(set={"select": "last", "schedule": "plateau"})
     assert "ud/xx_b:dev" in missing(select=["last", {"oracle": "ud/xx_b"}])
     own = ["none", {"layers": "1", "recipe": "muller2021"}]  # this recipe selects on them, the data's does not
     assert "ud/de_gsd:dev" in missing(set={}, conditions=own, data={"recipe": "small", "tasks": {"pos": POS}})
@@ -223,7 +224,7 @@ def test_a_study_with_nothing_left_is_refused(treebanks):
 
 def test_a_plan_checks_its_sources_alone_and_before_the_encoder(treebanks, tmp_path):
     corpora, store = Corpora(str(treebanks)), Store(tmp_path / "runs")
-    with pytest.raises(DataError, match="s needs 2 corpora"):
+    with pytest.raises(DataError, match=re.escape(f"s needs 2 corpora that are not in {treebanks} (")):
         plan(study(sources=["en"]), store, corpora=corpora)
     with pytest.raises(DataError, match="s needs 3 corpora"):
         plan(study(encoder=str(tmp_path / "no-encoder")), store, corpora=corpora)

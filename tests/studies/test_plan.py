@@ -257,3 +257,25 @@ def test_a_probe_of_a_study_is_the_one_that_it_describes(study, encoder, treeban
     columns = ["train", "corpus", "metric", "layer", "value"]
     found = read_results(results_of(tmp_path, "probed")).records.select(columns)
     assert found.to_pylist() == alone.records.select(columns).to_pylist()
+
+
+def test_corpora_of_a_probe_are_the_parts_that_it_needs(study, treebanks, tmp_path):
+    probing = Probing(probe="upos", train="ud/en_toy", dev="ud/en_toy", test="ud/fr_pud")
+    probed = Study(name="probed", encoder=study.encoder, data=Data(), probes=(probing,), seeds=(1,))
+    (asked,) = plan(probed, Store(tmp_path), corpora=Corpora(str(treebanks))).runs
+    (question,) = asked.questions
+    names = [corpus.name for corpus in (question.train, question.dev, question.test)]
+    assert names == ["ud/en_toy:train", "ud/en_toy:dev", "ud/fr_pud:test"]
+
+
+def test_similarity_is_that_of_a_source_language_to_the_others(study, treebanks, tmp_path):
+    asked = study.model_copy(update={"similarity": Similarity(of=("pretrained",), measures=("cka",))})
+    planned = plan(asked, Store(tmp_path), corpora=Corpora(str(treebanks)))
+    compared = [each for asked in planned.runs for each in asked.questions if each.kind == "similarity"]
+    assert [(each.source, each.target) for each in compared] == [("en", "fr")]
+
+
+def test_a_searched_value_that_no_recipe_can_have_is_refused(study, treebanks, tmp_path):
+    searched = study.model_copy(update={"grid": Grid(batch=(2, 0))})
+    with pytest.raises(RequestError, match="batch=0: "):
+        plan(searched, Store(tmp_path), corpora=Corpora(str(treebanks)))

@@ -135,6 +135,12 @@ def test_other_text_is_another_encoder(done, study, tmp_path, treebanks):
     assert not {each.run.id for each in plan(other, Store(folder)).runs} & {each.run.id for each in report.plan.runs}
 
 
+def test_only_encoders_of_the_conditions_are_pretrained(study, tmp_path):
+    changed = study.model_copy(update={"conditions": study.conditions[1:2]})
+    planned = plan(changed, Store(tmp_path), corpora=None)
+    assert {each.run.condition.factor for each in planned.runs} == {"no-anchors"}
+
+
 def test_one_pretraining_can_serve_all_seeds(study, tmp_path):
     planned = plan(study.model_copy(update={"pretrained": "one"}), Store(tmp_path / "store"))
     assert len(planned.runs) == 4

@@ -230,3 +230,15 @@ def test_two_encoders_or_training_corpora_of_one_name_are_summarised_apart(colum
     columns = ["corpus", "label", "seeds", "mean", "delta", "p"]
     expected = sorted(map(str, (row for frame in apart for row in frame[columns].values.tolist())))
     assert sorted(map(str, together[columns].values.tolist())) == expected
+
+
+def test_bilingual_encoders_have_no_mean_over_encoders_in_a_language_that_they_share():
+    own = of(["fr", "de"], partner=True)
+    shared = [replace(each, target=tag, corpus=f"ud/{tag}_pud:test") for tag in ("en", "zh") for each in own]
+    frame = summarise_records(Results.of([*own, *shared]))
+    means = frame[frame["corpus"].str.startswith("mean of")]
+    assert set(zip(means["corpus"], means["partner"].fillna(""), strict=True)) == {
+        ("mean of 2 languages:test", ""),
+        ("mean of 2 languages:test", "fr"),
+        ("mean of 2 languages:test", "de"),
+    }

@@ -104,13 +104,15 @@ def test_runs_that_cannot_be_told_apart_are_an_error():
         typology_of(Results.of([*languages(), longer]))
 
 
-@pytest.mark.parametrize("other", [{"encoder": "b"}, {"encoder_digest": "b" * 64}])
-def test_encoders_are_not_averaged_where_their_seeds_differ(other):
+@pytest.mark.parametrize(
+    ("other", "named"), [({"encoder": "b"}, '"b"'), ({"encoder_digest": "b" * 64}, r'"a \(bbbbbbbb\)"')]
+)
+def test_encoders_are_not_averaged_where_their_seeds_differ(other, named):
     """Seeds 1 to 3 are of one encoder, and seeds 4 to 6 of another one or of another revision of it."""
     mine = {"encoder": "a", "encoder_digest": "a" * 64}
     more = [scored("wo", "encoder", 10.0, seed=seed, **{**mine, **other}) for seed in (4, 5, 6)]
     more += [scored("wo", "bilstm", 78.0, seed=seed, encoder="a") for seed in (4, 5, 6)]
-    with pytest.raises(RequestError, match="in several ways"):
+    with pytest.raises(RequestError, match=f"in several ways .*{named}.* differs"):
         typology_of(Results.of([*languages(**mine), *more]))
 
 

@@ -74,3 +74,11 @@ def test_the_command_writes_and_prints_the_ranking(atlas, tmp_path):
     assert ran.exit_code == 0, ran.output
     assert ran.output.index("mine (12 layers") < ran.output.index("e5 (12 layers")
     assert (tmp_path / "out" / "index.html").is_file()
+
+
+def test_results_files_of_several_encoders_join_an_atlas(atlas, tmp_path):
+    host, files = atlas("host", encoder("e5")), [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for file in files:
+        encoder(file.stem).write(file)
+    joined = atlas("joined", read_submissions([str(host), *map(str, files)]))
+    assert sorted(path.stem for path in (joined / "encoders").iterdir()) == ["e5", "one", "two"]

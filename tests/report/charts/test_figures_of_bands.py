@@ -118,3 +118,10 @@ def test_correlations_by_layer_say_that_bands_are_over_languages():
     ]
     results = Results.of([score("en", 96.0), *(score(target, gap) for target, gap in gaps.items()), *alike])
     assert "bands: 95 % intervals over languages" in key(correlation_by_layer(results))
+
+
+def test_panels_of_seeds_stand_in_the_order_of_the_results():
+    tagged = [score("fr", 80.0 + seed, seed=seed) for seed in (1, 2)]
+    recognised = [replace(each, task="ner", metric="f1") for each in tagged]
+    drawn = by_seed(Results.of([*tagged, *recognised])).to_dict()
+    assert [title.split(",")[0] for title in drawn["facet"]["sort"]] == ["POS tagging", "NER"]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.report.charts.figures import all_figures
 from crosslens.report.charts.pretraining_curves import pretraining_curves
@@ -66,3 +67,14 @@ def test_a_panel_says_how_many_quantities_it_leaves_out_because_their_change_may
     )
     assert subtitle(unchanged)[-1] == "not drawn, because the change may be chance: 1"
     assert not any("not drawn" in line for line in subtitle(along_pretraining()))
+
+
+def test_steps_on_the_axis_are_measured_ones_and_not_close_to_one_another():
+    steps = {0: 100, 100: 110, 300: 300}
+    later = Results.of(
+        replace(each, **Condition.model_validate({"checkpoint": steps[step]}).columns)
+        for each in along_pretraining()
+        for step in [condition_of(each.condition).checkpoint.step]
+    )
+    (panel,) = pretraining_curves(later).to_dict()["concat"]
+    assert panel["layer"][2]["encoding"]["x"]["axis"]["values"] == [100, 300]

@@ -216,3 +216,49 @@ def test_titles_of_panels_are_broken_at_the_width_of_a_panel():
     lines = [line for line in re.findall(r">([^<>]+)</(?:text|tspan)>", svg) if set(line.split()) & set(title.split())]
     assert " ".join(lines) == f"{title} {title}"
     assert len(lines) == 4
+
+
+def letters(svg):
+    """Role of a text -> its sizes and weights."""
+    found = {}
+    for role, texts in re.findall(r'role-([\w-]+)"[^>]*>((?:<text.*?</text>)+)', svg, re.DOTALL):
+        found.setdefault(role, set()).update(re.findall(r'font-size="([^"]+)"(?: font-weight="([^"]+)")?', texts))
+    return found
+
+
+def test_letters_of_axes_and_legends_have_one_size_at_every_width():
+    chart = all_figures(along_pretraining())["pretraining-steps"]
+    wide, narrow = (printed(chart, inches=inches) for inches in (2 * TEXT_WIDTH, COLUMN))
+    assert svg_width(narrow) < svg_width(wide)
+    assert {"axis-label", "axis-title", "legend-label"} <= letters(wide).keys()
+    assert letters(narrow) == letters(wide)
+
+
+def test_titles_and_subtitles_keep_their_style_and_are_broken():
+    alt = pytest.importorskip("altair")
+    words = "dependency parsing, LAS, source English, mean of 18 languages"
+    title = alt.TitleParams(words, subtitle=f"bars: {words}", fontSize=15, subtitleFontStyle="italic")
+    panel = alt.Chart(alt.InlineData(values=[{"x": 0, "y": 0}])).mark_point().encode(x="x:Q", y="y:Q")
+    svg = printed(panel.properties(title=title, width=420), inches=COLUMN)
+    assert set().union(*letters(svg)["title-text"]) >= {"15px"}
+    assert 'font-style="italic"' in svg
+    assert "…" not in svg
+    assert f">{words}<" not in svg
+
+
+def test_panels_of_many_conditions_are_narrowed_to_a_column():
+    chart = all_figures(made_up({f"{layer}": 1.0 for layer in range(1, 11)}))["seeds"]
+    assert svg_width(printed(chart, inches=COLUMN)) <= COLUMN * PIXELS_PER_INCH
+
+
+@pytest.mark.parametrize(("scales", "broken"), [("independent", True), ("shared", False)])
+def test_a_legend_is_as_wide_as_its_panel_where_each_panel_has_its_own(scales, broken):
+    alt = pytest.importorskip("altair")
+    names = ["zero-shot dependency parsing, LAS, source English", "CKA"]
+    rows = [{"what": name, "x": x, "y": x} for name in names for x in (0, 1)]
+    colour = alt.Color("what:N", scale=alt.Scale(domain=names), legend=alt.Legend(title=None))
+    panel = alt.Chart(alt.InlineData(values=rows)).mark_line().encode(x="x:Q", y="y:Q", color=colour)
+    chart = alt.concat(*(panel.properties(width=200) for _ in range(2))).resolve_scale(color=scales)
+    svg = printed(chart, inches=TEXT_WIDTH)
+    assert svg_width(svg) <= TEXT_WIDTH * PIXELS_PER_INCH
+    assert (f">{names[0]}<" not in svg) == broken

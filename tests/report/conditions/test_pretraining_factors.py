@@ -234,9 +234,10 @@ def test_published_scores_are_of_the_papers_treebanks_and_of_each_encoders_own_l
     assert [values(row) for row in shown[:2]] == [[70.0, 60.0], [73.2, 69.7]]
 
 
-def test_no_factor_no_table():
-    assert pretraining_factors(scores({None: {"fr": 70.0}})) == []
-    assert pretraining_factors(scores({"sep-1-3": {"en": 70.0}}, partner="fr")) == []
+@pytest.mark.parametrize("beside", [None, PAPER])
+def test_no_factor_no_table(beside):
+    assert pretraining_factors(scores({None: {"fr": 70.0}}), beside=beside) == []
+    assert pretraining_factors(scores({"sep-1-3": {"en": 70.0}}, partner="fr"), beside=beside) == []
 
 
 def test_every_published_model_has_a_condition():

@@ -106,3 +106,10 @@ def test_seeds_on_different_versions_of_a_corpus_have_no_findings_and_it_is_said
         " of each corpus: mine (11111111), mine (22222222)."
     ]
     assert findings(Results.of(records).filter(condition="none")) == []
+
+
+def test_scores_of_encoders_of_several_depths_have_no_depth():
+    deeper = [replace(each, depth=24) if each.target == "de" else each for each in PLAIN]
+    (plain,), (mixed,) = effects(Results.of(PLAIN)), effects(Results.of(deeper))
+    assert (plain.depth, mixed.depth) == (12, None)
+    assert mixed.cross == plain.cross

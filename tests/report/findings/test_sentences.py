@@ -266,3 +266,18 @@ def test_what_sentences_of_the_language_add_is_a_difference_within_seeds():
     (text,) = findings(Results.of([*alone[:1], *few[:1]]))
     assert text.endswith("changes accuracy by +11.0 with 20 from 50.0 with none (1 seed).")
     assert findings(Results.of([*alone[:1], *few[1:]])) == []  # no seed has both
+
+
+def test_encoders_of_different_depths_have_no_paragraph_of_one():
+    of_french, of_german = (translations((0.9, 0.5), (0.8, 0.1), targets=(target,)) for target in ("fr", "de"))
+    deeper = [replace(each, depth=2) for each in of_german]
+    assert len(findings(of_french)) == 1
+    assert findings(Results.of([*of_french, *deeper])) == []
+
+
+@pytest.mark.parametrize("losses", [{"1-2": 18.0, "3-4": 1.0}, {"1-2": 18.0}, {}])
+@pytest.mark.parametrize("seeds", [(1,), (1, 2, 3)])
+def test_the_headline_names_what_sets_its_models_apart(losses, seeds):
+    (effect,) = effects(made_up(losses, seeds=seeds))
+    assert "epochs=9" not in headline(effect)
+    assert headline(replace(effect, apart="epochs=9")).count("epochs=9") == 1
