@@ -40,3 +40,28 @@ def test_sets_of_layers_are_compared_within_seeds_whatever_the_order_of_their_re
     ]
     (effect,) = effects(sum(parts))
     assert [claim.sets[0] for claim in conclusions(effect) if claim.kind == "costs most"] == [(1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("losses", "most"),
+    [
+        ({"1-2": 18.0, "3-4": 3.0}, [((1, 2), (3, 4))]),  # two sets are enough
+        ({"1-2": 18.0}, []),
+        ({"1-2": 4.0, "3-4": 1.0, "5-6": 1.0}, []),  # more than others for certain, but not much
+        ({"1-2": 18.0, "3-4": 18.0}, []),
+        ({"1": 9.0, "2": 2.0, "1-2": 18.0, "3-4": 1.0}, [((1,), (2,)), ((1, 2), (3, 4))]),  # each size by itself
+    ],
+)
+def test_what_costs_most_costs_much_and_more_than_each_set_of_its_size(losses, most):
+    (effect,) = effects(made_up(losses))
+    claims = [claim for claim in conclusions(effect) if claim.kind == "costs most"]
+    assert [claim.sets for claim in claims] == most
+
+
+def test_several_single_layers_are_layers():
+    (effect,) = effects(made_up({"1": 18.0, "2": 16.0, "3": 1.0}))
+    text = next(claim.text for claim in conclusions(effect) if claim.kind == "loses transfer")
+    assert text.startswith("Re-initialising layers 1 or 2 lowers")
+    (alone,) = effects(made_up({"1": 18.0, "3": 1.0}))
+    text = next(claim.text for claim in conclusions(alone) if claim.kind == "loses transfer")
+    assert text.startswith("Re-initialising layer 1 lowers")

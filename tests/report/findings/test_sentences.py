@@ -281,3 +281,11 @@ def test_the_headline_names_what_sets_its_models_apart(losses, seeds):
     (effect,) = effects(made_up(losses, seeds=seeds))
     assert "epochs=9" not in headline(effect)
     assert headline(replace(effect, apart="epochs=9")).count("epochs=9") == 1
+
+
+def test_a_headline_begins_with_a_capital_and_one_seed_explains_no_interval():
+    (effect,) = effects(made_up({"1-2": 18.0, "3-4": 1.0}, depth=4))
+    assert headline(effect).startswith("The lowest layers (1-2) carry cross-lingual transfer here")
+    (single,) = effects(made_up({"1-2": 18.0}, seeds=(1,)))
+    assert "; one seed" in describe(single)[0]
+    assert "±" not in " ".join(describe(single))
