@@ -336,6 +336,7 @@ class _Planner:
                 )
         for probing in self.study.probes:
             question = self._probe(probing)
+            probed_runs = self._able_to_read(question, pretrained)
             for state in probing.of:
 
                 def probed(
@@ -343,7 +344,7 @@ class _Planner:
                 ) -> tuple[Question, ...]:
                     return (question if seed is None else replace(question, seed=seed),)
 
-                yield from self._encoder_runs(STATES[state], pretrained, probed)
+                yield from self._encoder_runs(STATES[state], probed_runs, probed)
         for _, _, source in sources if self.study.overlap else ():
             train = self._ref(source.train, "train")
 
@@ -370,6 +371,19 @@ class _Planner:
                 continue
             made = seed if self.study.pretrains else None
             yield Asked(EncoderRun(base, combined, seed, partner), ask(partner, made))
+
+    def _able_to_read(self, question: ProbeQuestion, pretrained: list[PretrainRun]) -> list[PretrainRun]:
+        """Leave out encoders with parameters for each language where the language of a probe's texts is not known."""
+        names = (question.train.name, question.test.name)
+        unknown = [name for name in names if self.corpora.corpus(name).language is None]
+        unable = [run for run in pretrained if unknown and run.settings.separate_layers]
+        if unable:
+            conditions = ", ".join(dict.fromkeys(run.condition.label for run in unable))
+            self.notes.append(
+                f"probe {question.name}: not of {conditions}, whose encoders have separate parameters for each"
+                f" language: the language of the texts in {unknown[0]} is their label"
+            )
+        return [run for run in pretrained if run not in unable]
 
     def _probe(self, probing: Probing) -> ProbeQuestion:
         probe = find_probe(probing.probe, probing.set)
