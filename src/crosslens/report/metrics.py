@@ -6,7 +6,6 @@ from crosslens.report.blocks import scores_of
 from crosslens.report.conditions.comparison import Comparison, comparisons, one_head_each
 from crosslens.report.table import Notes, Row, Table
 from crosslens.results.cells import Key, encoders_apart
-from crosslens.results.pivot import mean_over
 from crosslens.results.record import Results
 from crosslens.tasks import TASKS
 
@@ -38,7 +37,7 @@ def _table(blocks: list[Comparison]) -> Table:
     for title, together in by_title.items():
         most = max(block.scores.most_seeds for block in together)
         groups[title] = tuple(
-            block.row(f"{block.metric}: {block.source} – {label}", keys, map(block.heads.get, head), notes, most=most)
+            block.row(f"{block.metric}: {label}", keys, map(block.heads.get, head), notes, most=most)
             for block in together
             for label, keys in _means(block)
         )
@@ -51,9 +50,9 @@ def _table(blocks: list[Comparison]) -> Table:
 def _means(block: Comparison) -> Iterator[tuple[str, tuple[Key, ...]]]:
     """Label and rows of the mean over the corpora in the source language, and of that over the others."""
     if block.same:
-        yield block.source + (f", mean of {block.over(block.same)}" if len(block.same) > 1 else ""), block.same
+        yield block.mean_of(f"{block.source} – {block.source}", block.same), block.same
     if block.cross:
-        yield f"x, mean of {mean_over(block.cross)}", block.cross
+        yield block.mean_of_others, block.cross
 
 
 def _title(block: Comparison, *, named: bool) -> str:

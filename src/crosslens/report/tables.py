@@ -23,18 +23,16 @@ from crosslens.report.layers.layer_by_layer import layer_by_layer
 from crosslens.report.learning_curves import amounts
 from crosslens.report.metrics import metrics
 from crosslens.report.papers import Paper, Printed
+from crosslens.report.papers.paper import OTHERS
 from crosslens.report.script_pairs import scripts
 from crosslens.report.significance import Significance
 from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, published_caption, published_rows
 from crosslens.results.cells import Column, Key, groups_of
 from crosslens.results.order import Order
-from crosslens.results.pivot import mean_over, score_cells
+from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results, concatenated, remembered
 from crosslens.tasks import TASKS, main_metric
-
-OTHERS = "x"
-"""Label of the mean over the other languages, as in the paper."""
 
 OF_OTHER_CONDITIONS = (
     ", and differences (Δ) of other conditions to the reference with the same settings; layers without another word are"
@@ -219,8 +217,7 @@ def _means(block: Comparison) -> Iterator[_Line]:
     if block.same:
         for language in dict.fromkeys(key[0] for key in block.same):
             same = tuple(key for key in block.same if key[0] == language)
-            over = f", mean of {block.over(same)}" if len(same) > 1 else ""
-            yield _Line(f"{block.source} – {language}{over}", same)
+            yield _Line(block.mean_of(f"{block.source} – {language}", same), same)
     yield from _mean_of_others(block)
 
 
@@ -241,7 +238,7 @@ def _has_domains(block: Comparison) -> bool:
 
 def _mean_of_others(block: Comparison) -> Iterator[_Line]:
     if block.cross:
-        yield _Line(f"{block.source} – {OTHERS}, mean of {mean_over(block.cross)}", block.cross, is_mean=True)
+        yield _Line(block.mean_of_others, block.cross, is_mean=True)
 
 
 def _caption(about: str, blocks: Sequence[Comparison]) -> str:

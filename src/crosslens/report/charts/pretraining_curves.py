@@ -29,7 +29,7 @@ def pretraining_curves(results: Results) -> Chart:
     if not drawn:
         raise RequestError("these results contain nothing that changed over several steps of pretraining")
     encoders = list(dict.fromkeys(each.encoder for each in drawn))
-    unclear = Counter(each.encoder for each in measured if not each.onsets())
+    unclear = Counter(each.encoder for each in measured) - Counter(each.encoder for each in drawn)
     panels = [_panel([each for each in drawn if each.encoder == name], name, unclear[name]) for name in encoders]
     return styled(alt.concat(*panels, columns=1))
 

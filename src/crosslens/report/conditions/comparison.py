@@ -8,7 +8,7 @@ import numpy as np
 from crosslens.encoders.condition import Condition
 from crosslens.report.blocks import by_main_metric, column_head, scores_of
 from crosslens.report.papers import Paper, Printed
-from crosslens.report.papers.paper import TESTED, sources_of
+from crosslens.report.papers.paper import OTHERS, TESTED, sources_of
 from crosslens.report.significance import Interval, Significance
 from crosslens.report.table import Cell as PrintedCell
 from crosslens.report.table import Notes, Row, cell_of
@@ -128,9 +128,7 @@ class Comparison:
     def parts(self) -> list[tuple[str, tuple[Key, ...]]]:
         """Name and rows of the source language and of the other languages, where there are any."""
         parts = (("same language", self.same), ("zero-shot", self.cross))
-        return [
-            (name + (f", mean of {self.over(keys)}" if len(keys) > 1 else ""), keys) for name, keys in parts if keys
-        ]
+        return [(self.mean_of(name, keys), keys) for name, keys in parts if keys]
 
     def difference(self, keys: Sequence[Key], column: Column | None) -> Cell:
         """Mean difference to the reference over rows; empty without a column."""
@@ -179,6 +177,15 @@ class Comparison:
     def heads(self) -> dict[str, Column]:
         """Head of each column -> the column."""
         return {column_head(self.scores, column): column for column in self.scores.columns}
+
+    def mean_of(self, name: str, keys: Sequence[Key]) -> str:
+        """Name a mean over these rows: ``same language, mean of 2 corpora``; of one row, the name is enough."""
+        return f"{name}, mean of {self.over(keys)}" if len(keys) > 1 else name
+
+    @property
+    def mean_of_others(self) -> str:
+        """Name the mean over the other languages, as the paper does: ``en – x, mean of 18 languages``."""
+        return f"{self.source} – {OTHERS}, mean of {mean_over(self.cross)}"
 
     def over(self, keys: Sequence[Key]) -> str:
         """Describe what a mean over these rows covers: ``18 languages``."""
