@@ -102,3 +102,10 @@ def test_languages_stand_in_the_order_of_zero_shot_transfer_though_other_columns
     table, *_ = supervision(Results.of([*scores, trained("de", "de", 90.0)]))
     assert table.head == ("in-language", "zero-shot from en")
     assert [row.label for row in table.groups["document, accuracy"]] == ["en", "fr", "zh", "de", "mean"]
+
+
+def test_the_most_frequent_label_stands_beside_scores_by_training_data():
+    tags = {"most_frequent_gold": 30}
+    scores = [trained(*pair, 90.0, n=120, tags=tags) for pair in (("en", "de"), ("de", "en"))]
+    for table in supervision(Results.of(scores)):
+        assert table.caption.endswith(" Always predicting the most frequent label of a corpus: 25.00.")

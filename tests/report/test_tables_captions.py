@@ -1,8 +1,10 @@
 """Captions of tables of scores: they speak of the columns and rows that a table has."""
 
+from dataclasses import replace
+
 import pytest
 
-from crosslens.report.tables import by_target, layer_deltas
+from crosslens.report.tables import by_target, layer_deltas, layer_sets
 from crosslens.results.record import Results
 from made_records import PLAIN, score
 
@@ -32,3 +34,27 @@ def test_a_caption_speaks_of_columns_that_are_there(records, caption):
     for make, about in ((layer_deltas, ""), (by_target, " by target")):
         (table,) = make(Results.of(records))
         assert table.caption == caption.format(about)
+
+
+BASELINE = "Always predicting the most frequent label of a corpus: "
+
+
+@pytest.mark.parametrize(
+    ("tasks", "sentence"),
+    [
+        (["document"], f" {BASELINE}25.00 to 50.00."),
+        (["document", "nli"], f" {BASELINE}document classification 25.00 to 50.00, NLI 25.00 to 50.00."),
+        (["document", "pos"], f" {BASELINE}document classification 25.00 to 50.00."),
+        (["pos"], ""),
+    ],
+)
+def test_captions_say_what_text_classification_scores_without_a_model(tasks, sentence):
+    numbers = {"en": 50, "fr": 25, "de": 30}
+    records = Results.of(
+        replace(record, task=task, n=100, tags={"most_frequent_gold": numbers[record.target]})
+        for task in tasks
+        for record in PLAIN
+    )
+    for make, begins in ((layer_deltas, MEAN.strip()), (layer_sets, "Scores by condition.")):
+        (table,) = make(records)
+        assert table.caption.endswith(begins + sentence)

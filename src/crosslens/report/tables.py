@@ -29,10 +29,12 @@ from crosslens.report.significance import Significance
 from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, published_caption, published_rows
 from crosslens.results.cells import Column, Key, groups_of
+from crosslens.results.most_frequent_label import WORDS, most_frequent_label_text
 from crosslens.results.order import Order
 from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results, concatenated, remembered
 from crosslens.tasks import TASKS, main_metric
+from crosslens.tasks.titles import at_the_start, task_name
 
 OF_OTHER_CONDITIONS = (
     ", and differences (Δ) of other conditions to the reference with the same settings; layers without another word are"
@@ -200,6 +202,7 @@ def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
     caption = "Scores by condition."
     if by_task:
         caption += f" Standard deviations over seeds, min/median/max: {', '.join(by_task)}."
+    caption += _baselines(blocks)
     return [Table("layer-sets", caption + published_caption(beside, groups), head, groups, tuple(notes.texts))]
 
 
@@ -255,6 +258,16 @@ def _caption(about: str, blocks: Sequence[Comparison]) -> str:
     return caption + (f". {OTHERS}: mean over the other languages." if any(block.cross for block in blocks) else ".")
 
 
+def _baselines(blocks: Sequence[Comparison]) -> str:
+    """The sentence of a caption on what text classification scores without any model; "" without such a task."""
+    known: dict[str, list[Results]] = {}
+    for block in blocks:
+        known.setdefault(block.task, []).append(block.records)
+    scores = {task: most_frequent_label_text(*records) for task, records in known.items()}
+    named = [f"{task_name(task)} {score}" if len(known) > 1 else score for task, score in scores.items() if score]
+    return f" {at_the_start(WORDS)}: {', '.join(named)}." if named else ""
+
+
 def _table(
     name: str,
     about: str,
@@ -274,7 +287,7 @@ def _table(
             published = _beside(block, line, columns, row.cells, beside, notes) if beside is not None else ()
             title = ", ".join(filter(None, (block.title, block.label, line.part)))
             groups[title] = (*groups.get(title, ()), replace(row, kind="mean") if line.is_mean else row, *published)
-    caption = _caption(about, blocks) + published_caption(beside, groups)
+    caption = _caption(about, blocks) + _baselines(blocks) + published_caption(beside, groups)
     return Table(name, caption, head, groups, tuple(notes.texts))
 
 

@@ -73,7 +73,7 @@ class Record:
         target_layer: layer of the target language, where it is another one than ``layer`` or belongs to an encoder of
             another depth; None: the same.
         signature: the scoring rule.
-        tags: provenance: versions, counts. Nothing is computed from them.
+        tags: provenance: versions, counts. No score, mean or test is computed from them.
     """
 
     study: str | None = None

@@ -1,5 +1,6 @@
 """Word accuracy."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,6 +20,7 @@ def accuracy(
     """Percentage of words whose predicted label equals the gold label.
 
     Gold labels outside ``known`` cannot be predicted and count as errors; ``notes["unknown_gold"]`` is their number.
+    ``notes["most_frequent_gold"]`` is the number of the most frequent gold label: a baseline always predicts that one.
     Where all gold labels are the same, ``notes["same_gold"]`` is their number: such a score says nothing of the others.
 
     >>> accuracy([["DET", "NOUN"], ["VERB", "ADV"]], [["DET", "NOUN"], ["NOUN", "ADV"]], data="toy").value
@@ -40,12 +42,14 @@ def accuracy(
         if len(labels) != len(predictions):
             raise RequestError(f"sentence {number}: {len(labels)} gold labels but {len(predictions)} predicted ones")
     correct = [sum(map(str.__eq__, labels, predictions)) for labels, predictions in zip(gold, predicted, strict=True)]
+    frequencies = Counter(label for labels in gold for label in labels)
     notes = {}
     if known is not None:
-        notes["unknown_gold"] = sum(label not in known for labels in gold for label in labels)
-    total = sum(map(len, gold))
-    if total > 1 and len({label for labels in gold for label in labels}) == 1:
-        notes["same_gold"] = total
+        notes["unknown_gold"] = sum(number for label, number in frequencies.items() if label not in known)
+    if frequencies:
+        notes["most_frequent_gold"] = max(frequencies.values())
+    if len(frequencies) == 1 and frequencies.total() > 1:
+        notes["same_gold"] = frequencies.total()
     return Score(
         metric="accuracy",
         numerator=np.asarray(correct, np.int64),

@@ -1,8 +1,11 @@
 """Conclusions by hand, where the laws of `test_findings_laws` are also satisfied by fewer."""
 
+from dataclasses import replace
+
 import pytest
 
-from crosslens.report.findings import conclusions, effects
+from crosslens.report.findings import conclusions, describe, effects, headline
+from crosslens.results.record import Results
 from made_records import made_up
 
 PAIRS = {f"{low}-{low + 1}": 18.0 if low == 1 else 1.0 for low in range(1, 12, 2)}
@@ -21,6 +24,32 @@ def test_transfer_is_judged_where_it_falls_further_than_a_source_score_that_fall
     """Of a source score that falls by 25 points, either transfer is lost or nothing can be concluded, not both."""
     (effect,) = effects(made_up({"1-2": cross}, source={"1-2": 25.0}))
     assert [conclusion.kind for conclusion in conclusions(effect)] == [claim]
+
+
+@pytest.mark.parametrize(
+    ("most_frequent", "kinds"), [(0, ["lowest spare"]), (74, ["lowest spare"]), (76, ["no transfer"])]
+)
+def test_a_reference_that_has_nothing_to_lose_shows_nothing(most_frequent, kinds):
+    """A zero-shot score of 80 that the baseline nearly reaches cannot fall by much, whatever is re-initialised."""
+    tags = {"most_frequent_gold": most_frequent} if most_frequent else {}
+    records = [replace(record, n=100, tags=tags) for record in made_up({"1-2": 1.0, "1-4": 1.0})]
+    (effect,) = effects(Results.of(records))
+    claims = conclusions(effect)
+    assert [claim.kind for claim in claims] == kinds
+    if kinds == ["no transfer"]:
+        assert claims[0].text == headline(effect) == describe(effect)[-1]
+        assert "(80.0) is less than 5 points above" in claims[0].text
+        assert "most frequent label (76.0), so nothing can be concluded" in claims[0].text
+
+
+def test_a_reference_near_zero_shows_nothing_and_one_seed_claims_nothing():
+    low = [replace(record, value=record.value - 76.0) for record in made_up({"1-2": 1.0, "1-4": 1.0})]
+    (effect,) = effects(Results.of(low))
+    (claim,) = conclusions(effect)
+    assert claim.kind == "no transfer"
+    assert "(4.0) is less than 5 points above 0, so" in claim.text
+    (effect,) = effects(Results.of(low).filter(seed=1))
+    assert conclusions(effect) == []
 
 
 @pytest.mark.parametrize(("more", "rests"), [({}, True), ({"1-2": 2.0}, True), ({"1-2": 20.0}, False)])

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from crosslens.encoders.layers import format_layers
+from crosslens.formatting import plain
 from crosslens.report.findings.effects import MUCH, Change, Effect
 
 LayerSet = tuple[int, ...] | str
 """Layer numbers, or the label of a condition if the depth of the encoder is unknown."""
 
 
-Kind = Literal["loses transfer", "loses source", "costs most", "lowest carry", "lowest spare", "in embeddings"]
+Kind = Literal[
+    "loses transfer", "loses source", "costs most", "lowest carry", "lowest spare", "in embeddings", "no transfer"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +22,11 @@ class Conclusion:
     """A claim about sets of re-initialised layers.
 
     Attributes:
-        kind: What is claimed: re-initialising any of the sets ``loses transfer``, or ``loses source``, so that the task
-            is not learnt in the source language either; the first of equally large sets ``costs most``; the first set,
-            the lowest layers, carries transfer, and the second, as many of the highest, can be replaced (``lowest
-            carry``); transfer does not depend on the lowest layers (``lowest spare``), or rests ``in embeddings``.
+        kind: What is claimed: the reference has ``no transfer`` that could be lost; re-initialising any of the sets
+            ``loses transfer``, or ``loses source``, so that the task is not learnt in the source language either; the
+            first of equally large sets ``costs most``; the first set, the lowest layers, carries transfer, and the
+            second, as many of the highest, can be replaced (``lowest carry``); transfer does not depend on the lowest
+            layers (``lowest spare``), or rests ``in embeddings``.
         sets: Sets of layers that the claim is about.
         text: The claim as a sentence.
     """
@@ -36,11 +40,13 @@ def conclusions(effect: Effect) -> list[Conclusion]:
     """Draw the conclusions that an effect supports.
 
     A single seed and incomplete conditions support none. Claims about the lowest, the highest or all layers need the
-    depth of the encoder.
+    depth of the encoder. A zero-shot score that has no `MUCH` points to lose, down to the baseline, shows nothing.
 
     Returns:
         Claims in the order in which they are written.
     """
+    if effect.complete and effect.cross.mean - effect.baseline < MUCH:
+        return [_no_transfer(effect)]
     claims = [_loses_transfer(effect), _loses_source(effect)]
     if effect.depth is not None:
         by_layers = {change.layers: change for change in effect.complete}
@@ -55,6 +61,15 @@ def conclusions(effect: Effect) -> list[Conclusion]:
 
 ByLayers = Mapping[tuple[int, ...], Change]
 """Re-initialised layers -> change of the scores, for sets of layers with the scores of all seeds."""
+
+
+def _no_transfer(effect: Effect) -> Conclusion:
+    always = f"that of always predicting the most frequent label ({plain(effect.baseline)})"
+    text = (
+        f"The zero-shot score of the reference ({plain(effect.cross.mean)}) is less than {MUCH:.0f} points above"
+        f" {always if effect.baseline else 0}, so nothing can be concluded about transfer."
+    )
+    return Conclusion("no transfer", (), text)
 
 
 def _loses_transfer(effect: Effect) -> Conclusion | None:

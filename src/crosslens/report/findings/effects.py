@@ -9,6 +9,7 @@ from crosslens.encoders.layers import format_layers
 from crosslens.formatting import counted, signed
 from crosslens.report.blocks import Block, score_blocks
 from crosslens.results.cells import Cell, Cells, Column, Key, condition_of, mean_of, without_digest
+from crosslens.results.most_frequent_label import most_frequent_label
 from crosslens.results.pivot import mean_row, number_of_languages, parts_of, score_cells
 from crosslens.results.record import Results
 from crosslens.scores.intervals import half_width
@@ -139,6 +140,7 @@ class Effect:
         own: Number of corpora in the same-language mean.
         same: Same-language score of the reference.
         cross: Zero-shot score of the reference.
+        baseline: Zero-shot mean of always predicting the most frequent label of a corpus; 0 where it is unknown.
         changes: Each condition against the reference, on shared seeds.
         incomplete: Conditions with missing seeds or corpora.
     """
@@ -156,6 +158,7 @@ class Effect:
     cross: Estimate
     changes: tuple[Change, ...]
     incomplete: tuple[Incomplete, ...]
+    baseline: float = 0.0
 
     @property
     def seeds(self) -> int:
@@ -212,15 +215,20 @@ def effects(results: Results, *, skipped: Callable[[str], None] = lambda reason:
             depth = depths.pop() if len(depths) == 1 else None
             for variant in dict.fromkeys(column.variant for column in table.columns):
                 with_partner = f"with {partner}" if partner and len(partners) > 1 else ""
-                effect = _effect(
-                    block, table, depth, variant, ", ".join(filter(None, (with_partner, variant))), skipped
-                )
+                apart = ", ".join(filter(None, (with_partner, variant)))
+                effect = _effect(block, table, depth, variant, apart, skipped, most_frequent_label(records))
                 computed += [] if effect is None else [effect]
     return computed
 
 
 def _effect(
-    block: Block, table: Cells, depth: int | None, variant: str, apart: str, skipped: Callable[[str], None]
+    block: Block,
+    table: Cells,
+    depth: int | None,
+    variant: str,
+    apart: str,
+    skipped: Callable[[str], None],
+    baselines: Mapping[tuple[str | None, str], float],
 ) -> Effect | None:
     """The effect for one variant; None without a reference that has same-language and zero-shot scores."""
     reference = Column(Condition(), variant)
@@ -268,6 +276,7 @@ def _effect(
         cross=scores[1],
         changes=tuple(changes),
         incomplete=tuple(incomplete),
+        baseline=mean(baselines.get(row[:2], 0.0) for row in cross),
     )
 
 

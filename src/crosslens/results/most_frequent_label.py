@@ -1,0 +1,57 @@
+"""Scores that need no model: always predicting the most frequent label of the test corpus."""
+
+import numpy as np
+
+from crosslens.formatting import plain
+from crosslens.results.cells import disambiguated
+from crosslens.results.record import Results, remembered
+from crosslens.tasks import TASKS
+
+WORDS = "always predicting the most frequent label of a corpus"
+"""The baseline in notes and captions, before its score."""
+
+TAG = "most_frequent_gold"
+"""Tag of a record: how often the most frequent label of its corpus occurs (`crosslens.scores.accuracy`)."""
+
+
+@remembered
+def most_frequent_label(scores: Results) -> dict[tuple[str | None, str], float]:
+    """Accuracy on each corpus of always predicting the label that is the most frequent one there.
+
+    Args:
+        scores: of one task and metric.
+
+    Returns:
+        Language and corpus, as tables of these scores name them -> points. Corpora are absent where the metric is not
+        accuracy, or where an earlier version of crosslens measured all scores.
+    """
+    texts = scores.columns.coded("tags")
+    tagged = np.flatnonzero(np.array([f'"{TAG}"' in text for text in texts.values], bool)[texts.codes])
+    corpora = disambiguated(scores).columns.together("target", "corpus").of(tagged)
+    firsts = Results(scores.records.take(tagged[corpora.firsts]))
+    return {
+        corpus: 100.0 * tags[TAG] / n
+        for corpus, tags, n in zip(corpora.values, firsts.tags(), firsts.records["n"].to_pylist(), strict=True)
+    }
+
+
+def most_frequent_label_text(*scores: Results) -> str:
+    """The baseline of text classification as notes of tables write it: ``25.00``, or ``25.00 to 33.33`` over corpora.
+
+    Args:
+        scores: those that share a note, each as in `most_frequent_label`.
+
+    Returns:
+        "" for other tasks, of which the baseline says little, and where a corpus lacks it.
+    """
+    known: set[float] = set()
+    for each in scores:
+        tasks = each.columns.coded("task").values
+        if any(task not in TASKS or TASKS[task].needs != ("label",) for task in tasks):
+            return ""
+        baselines = most_frequent_label(each)
+        if baselines.keys() != {*disambiguated(each).columns.together("target", "corpus").values}:
+            return ""
+        known.update(baselines.values())
+    ends = [plain(end, decimals=2) for end in (min(known), max(known))] if known else []
+    return " to ".join(dict.fromkeys(ends))
