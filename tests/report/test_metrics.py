@@ -105,3 +105,34 @@ def test_a_mean_over_corpora_of_the_source_says_so(scores):
         "uas_nopunct: en – en, mean of 2 corpora",
     ]
     assert rows[0].cells[0].value == fmean((scores["las", "en", 1], 10.0))
+
+
+@pytest.mark.parametrize(
+    ("metric", "columns"), [(("las", "uas_nopunct"), {"task": "unheard of"}), (("las",), {"source": None})]
+)
+def test_a_task_that_there_is_not_or_with_one_metric_that_can_be_compared_has_no_table(scores, metric, columns):
+    made = [scored(name, target, value) for (name, target, seed), value in scores.items() if seed == 1]
+    assert metrics(Results.of(replace(each, **columns) if each.metric in metric else each for each in made)) == []
+
+
+def test_a_metric_of_fewer_seeds_than_the_others_has_a_note(scores):
+    results = Results.of(
+        scored(metric, target, value, seed=seed)
+        for (metric, target, seed), value in scores.items()
+        if (metric, seed) != ("uas_nopunct", 2)
+    )
+    (table,) = metrics(results)
+    (rows,) = table.groups.values()
+    assert [cell.note for row in rows for cell in row.cells] == [None, None, 1, 1]
+    assert table.notes == ("over fewer seeds: 1 of 2",)
+
+
+def test_groups_of_several_sources_name_them(scores):
+    one = [scored(metric, target, value) for (metric, target, seed), value in scores.items() if seed == 1]
+    french = [replace(each, source="fr") for each in one]
+    (table,) = metrics(Results.of([*one, *french]))
+    assert list(table.groups) == ["source en", "source fr"]
+    (table,) = metrics(Results.of([*one, *french, *(replace(each, encoder="f") for each in one)]))
+    assert list(table.groups) == ["source en, e", "source fr, e", "source en, f"]
+    (alone,) = metrics(Results.of(one))
+    assert list(alone.groups) == ["source en"]

@@ -210,6 +210,28 @@ def test_long_heads_are_broken_and_no_line_is_an_argument_of_the_one_above():
     assert r"\\[" not in text
 
 
+def test_a_head_of_two_lines_is_set_in_two():
+    text = to_latex(Table("t", "c", ("reference, tags=gold",), {"g": (Row("r", (Cell(1.0, "score"),)),)}))
+    assert r" & {\begin{tabular}[b]{@{}c@{}}reference,\\tags=gold\end{tabular}} \\" in text.splitlines()
+
+
+def test_a_long_table_is_measured_by_the_widest_cell_of_each_column():
+    """Which stand in different rows; the box that is measured has all of them."""
+    rows = [Row(f"row {place:02}", (Cell(1.0, "score"), Cell(2.0, "score"))) for place in range(40)]
+    rows[7] = Row("a label that is longer than others", rows[7].cells)
+    rows[3] = replace(rows[3], cells=(Cell(1000.0, "score"), rows[3].cells[1]))
+    rows[5] = replace(rows[5], cells=(rows[5].cells[0], Cell(2000.0, "score")))
+    text = to_latex(Table("t", "c", ("a", "b"), {"g": tuple(rows)}))
+    measured, _ = text.split(r"\end{tabular}", 1)
+    for widest in (
+        "a label that is longer than others & 1.00 & 2.00",
+        "row 03 & 1000.00 & 2.00",
+        "row 05 & 1.00 & 2000.00",
+    ):
+        assert widest in measured
+    assert "row 39" not in measured
+
+
 def test_numbers_are_aligned_at_the_decimal_point_with_room_for_the_longest():
     cells = (Cell(9.5, "score", 0.5), Cell(-12.25, "difference", note=1), Cell(None, "score"))
     made = Table("t", "c", ("Ref", "Δ 1", "none"), {"g": (Row("r", cells),)}, ("why",))
@@ -229,6 +251,23 @@ def test_the_caption_says_what_the_mark_means_where_a_difference_can_have_one():
     ]
     assert all("(95 %) are over seeds and sentences" in text for text in made)
     assert ["* marks differences" in text for text in made] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("over", "words"),
+    [
+        ([], ""),
+        (["seeds"], " Confidence intervals (95 %) are over seeds."),
+        (
+            ["sentences", "seeds"],
+            " Confidence intervals (95 %) are over seeds, or over sentences for single seeds, which are not tested.",
+        ),
+    ],
+)
+def test_the_caption_says_over_what_intervals_are(over, words):
+    cells = [Cell(2.0, "score", interval=Interval(1.0, 3.0, marked=False, over=each)) for each in over]
+    made = Table("t", "Caption.", ("Ref",), {"g": tuple(Row("r", (cell,)) for cell in cells or [Cell(2.0, "score")])})
+    assert to_markdown(made, spread="interval").splitlines()[0] == f"Caption.{words}"
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,23 @@ def test_a_file_is_read_as_the_records_it_was_written_from(tmp_path):
     assert list(read_encoder(tmp_path / "e.json")) == list(RECORDS.filter(encoder="e"))
 
 
+@pytest.mark.parametrize("targets", [["en"], ["fr", "de"]])
+def test_a_file_of_scores_in_the_source_language_only_or_in_others_only_is_read(tmp_path, targets):
+    results = RECORDS.filter(encoder="e", target=targets, measure=None)
+    (tmp_path / "e.json").write_text(encoder_files(results)["e"], "utf-8")
+    assert list(read_encoder(tmp_path / "e.json")) == list(results)
+    same, cross = ([95.0, 94.0], [None, None]) if targets == ["en"] else ([None, None], [80.0, 60.0])
+    means = json.loads((tmp_path / "e.json").read_text("utf-8"))["means"]
+    assert ([mean["same"] for mean in means], [mean["cross"] for mean in means]) == (same, cross)
+
+
+def test_a_file_holds_what_is_known_of_a_record_in_its_own_letters():
+    text = encoder_files(RECORDS)["العربية"]
+    (record,) = json.loads(text)["records"]
+    assert None not in record.values()
+    assert '"encoder": "العربية"' in text
+
+
 def test_means_are_those_of_the_scores(document):
     reference, reinitialised = document["means"]
     assert (reference["same"], reference["cross"], reference["corpora"]) == (95.0, 80.0, 2)
@@ -67,6 +84,8 @@ def test_what_the_schema_does_not_allow_is_refused_with_its_place(document, refu
     assert refused(document).startswith("records.3.score: Extra inputs")
     document["records"][3] = {"encoder": "f", "value": 94.0}
     assert refused(document) == "records of 'f' in the file of 'e'"
+    document["records"][3] = {"value": "94", "score": 1}
+    assert refused(document).endswith(" (and 1 more)")
 
 
 def test_a_file_that_is_not_there_or_not_json_is_named(tmp_path):

@@ -9,10 +9,11 @@ from click.testing import CliRunner
 from jsonschema import Draft7Validator
 
 from crosslens.cli import cli
+from crosslens.encoders.condition import Condition
 from crosslens.errors import RequestError
 from crosslens.report.atlas.every_eval_ever import VERSION, evaluation_logs
 from crosslens.results.record import Results
-from made_records import PLAIN, made_up
+from made_records import PLAIN, made_up, score
 
 SCHEMA = json.loads((Path(__file__).parent / "every_eval_ever" / "eval.schema.json").read_text("utf-8"))
 REASON = "its validator is not installed: pip install every-eval-ever (Python 3.12; 3.11 with --ignore-requires-python)"
@@ -76,6 +77,57 @@ def test_each_score_has_an_identifier_of_its_own():
     (log,) = map(json.loads, logs(Results.of(replace(each, **kind) for kind in kinds for each in ours)).values())
     named = [each["evaluation_result_id"] for each in log["evaluation_results"]]
     assert len(set(named)) == len(named) == 3 * len(kinds)
+
+
+def test_a_score_has_a_name_and_what_is_known_of_it():
+    """Nothing that is not known stands there as a word."""
+    (plain,) = json.loads(*logs(Results.of([score("fr", 85.0)])).values())["evaluation_results"]
+    assert plain["evaluation_name"] == "POS tagging, en to fr"
+    assert plain["evaluation_result_id"] == "pos; accuracy; en; fr; ud/fr"
+    assert plain["source_data"] == {"dataset_name": "ud/fr", "source_type": "other", "additional_details": {}}
+    assert plain["score_details"] == {
+        "score": 85.0,
+        "details": {"source": "en", "target": "fr", "seeds": "1"},
+    }
+    known = {"translated_from": "de", "split": "dev", "train": "ud/de_gsd", "corpus_digest": "abc", "n": 7}
+    more = score("fr", 85.0, **known, low=80.0)
+    (full,) = json.loads(*logs(Results.of([more])).values())["evaluation_results"]
+    assert full["evaluation_result_id"] == "pos; accuracy; en; translated from de; fr; ud/fr; dev"
+    assert full["source_data"]["additional_details"] == {"sha256": "abc"}
+    assert full["score_details"]["details"] == {
+        "source": "en",
+        "split": "dev",
+        "translated_from": "de",
+        "target": "fr",
+        "trained on": "ud/de_gsd",
+        "scored units": "7",
+        "seeds": "1",
+    }
+    assert "uncertainty" not in full["score_details"]  # one end is no interval
+
+
+def test_an_encoder_has_its_owner_its_digests_and_the_versions_that_scored_it():
+    (log,) = map(json.loads, logs(encoder("e5")).values())
+    assert log["source_metadata"]["evaluator_relationship"] == "other"
+    assert "sha256" not in log["model_info"]["additional_details"]
+    assert log["eval_library"]["version"] == "unknown"
+    columns = [{"seed": 1, "encoder_digest": "aa"}, {"seed": 2, "encoder_digest": "aa"}, {"seed": 3}]
+    versions = ["1.0", "1.1", "1.0"]
+    records = [
+        replace(score("fr", 85.0, **each), tags={"crosslens": version})
+        for each, version in zip(columns, versions, strict=True)
+    ]
+    (log,) = map(json.loads, logs(Results.of(records)).values())
+    assert log["model_info"]["additional_details"]["sha256"] == "aa"
+    assert log["eval_library"]["version"] == "1.0, 1.1"
+
+
+@pytest.mark.parametrize(
+    "columns", [Condition(layers="1-2").columns, {"encoder": None}, {"task": "unheard of"}, {"metric": None}]
+)
+def test_there_is_no_log_without_scores_of_a_named_encoder_in_a_known_task(columns):
+    assert logs(Results.of([replace(score("fr", 85.0), **columns)])) == {}
+    assert len(logs(Results.of([score("fr", 85.0)]))) == 1
 
 
 def test_the_atlas_writes_them(tmp_path):

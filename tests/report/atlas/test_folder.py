@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from crosslens.cli import cli
 from crosslens.errors import DataError
-from crosslens.report.atlas.folder import read_submissions, write_atlas
+from crosslens.report.atlas.encoder_file import encoder_files
+from crosslens.report.atlas.folder import INTRODUCTION, read_submissions, write_atlas
 from crosslens.results.record import Results
 from made_records import PLAIN
 
@@ -40,7 +41,24 @@ def test_an_atlas_has_a_file_for_each_encoder(atlas):
     assert all((folder / each["file"]).is_file() for each in listed)
     assert json.loads((folder / "schema.json").read_text("utf-8"))["title"] == "Encoder of an atlas of crosslens"
     assert (folder / "encoders.csv").read_text("utf-8").splitlines()[0].startswith("group,row,In-language")
-    assert "<title>Atlas</title>" in (folder / "index.html").read_text("utf-8")
+    page = (folder / "index.html").read_text("utf-8")
+    assert "<title>Atlas</title>" in page
+    assert INTRODUCTION in page
+
+
+def test_the_list_of_encoders_can_be_read_without_a_program(atlas):
+    text = (atlas("a", encoder("العربية") + encoder("e5")) / "atlas.json").read_text("utf-8")
+    assert '      "encoder": "العربية",\n      "file": "encoders/العربية.json"\n' in text
+
+
+def test_encoders_of_an_atlas_are_read_by_name_whatever_the_order_of_its_files(atlas):
+    folder = atlas("a", Results.of([]))
+    names = [f"encoder{place}" for place in range(20)]
+    for name in sorted(names, reverse=True):
+        text = encoder_files(encoder(name))[name]
+        (folder / "encoders" / f"{name}.json").write_text(text, "utf-8")
+    read = read_submissions([str(folder)])
+    assert [name for (name,), _ in read.groups("encoder")] == sorted(names)
 
 
 def test_a_submission_joins_an_atlas_and_the_same_records_give_the_same_bytes(atlas):

@@ -140,3 +140,66 @@ def test_an_encoder_in_two_precisions_has_two_ranks():
         "fragile": [pytest.approx(-10.0), 0.5],
         "robust": [pytest.approx(-2.0), 0.8],
     }
+
+
+def test_layers_that_only_begin_in_the_lowest_third_are_not_of_it():
+    losses = {"robust": (12, {"none": 0, "3-4": 2, "4-5": 90}), "fragile": (6, {"none": 0, "1-2": 10, "2-3": 90})}
+    _, rows = lines(records(losses))
+    assert {label: row[2] for label, row in rows.items()} == {
+        "fragile (6 layers; 1-2)": pytest.approx(-10.0),
+        "robust (12 layers; 3-4)": pytest.approx(-2.0),
+    }
+
+
+@pytest.mark.parametrize("changed", [{"condition": "1-2"}, {"target_layer": 1, "target": "fr"}])
+def test_similarities_are_those_of_unchanged_encoders_and_of_one_layer_with_itself(changed):
+    """The changed one was measured in one language pair only, which takes no pair from the others."""
+    measured = [
+        similarity("cka", value + 0.2 * (target == "de"), target=target, encoder=encoder)
+        for encoder, value in (("robust", 0.2), ("fragile", 0.4))
+        for target in ("fr", "de")
+    ]
+    _, rows = lines([*records(), *measured, similarity("cka", 1.0, **{"encoder": "robust", "target": "de"} | changed)])
+    cka = {label.split()[0]: row[3] for label, row in rows.items()}
+    assert (cka["robust"], cka["fragile"]) == pytest.approx((0.3, 0.5))
+
+
+def test_gains_come_after_losses_and_encoders_without_the_lowest_third_last():
+    losses = {"gains": -0.5, "none": 0.0, "little": 0.5, "much": 9.0}
+    made = {name: (12, {"none": 0, "1-2": loss}) for name, loss in losses.items()} | {"untested": LOSSES["untested"]}
+    _, rows = lines(records(made))
+    assert [label.split()[0] for label in rows] == ["much", "little", "none", "gains", "untested"]
+
+
+@pytest.mark.parametrize(
+    ("targets", "title"),
+    [
+        (["fr"], "en to 1 language"),
+        (["fr", "de"], "en to 2 languages"),
+        (["ug", "ug-Latn"], "en to 1 language"),
+        (["ug", "ug-Latn", "fr"], "en to 2 languages"),
+    ],
+)
+def test_a_group_says_to_how_many_languages_it_transfers(targets, title):
+    results = [
+        replace(each, target=target, corpus=f"ud/{target}")
+        for target in targets
+        for each in records()
+        if each.target == "fr"
+    ]
+    english = [each for each in records() if each.target == "en"]
+    table, _ = lines([*english, *results])
+    assert list(table.groups) == [f"pos, accuracy, {title}"]
+
+
+def test_means_over_fewer_seeds_than_those_of_other_encoders_have_a_note():
+    """One encoder has two seeds, of which one has no re-initialised layers; the other has one seed."""
+    second = [replace(each, seed=2) for each in records() if each.encoder == "robust" and each.ablation != "1-2"]
+    table, _ = lines([*records(), *second])
+    notes = {
+        row.label.split()[0]: [cell.note and table.notes[cell.note - 1] for cell in row.cells]
+        for rows in table.groups.values()
+        for row in rows
+    }
+    assert notes["fragile"] == ["over fewer seeds: 1 of 2"] * 3
+    assert notes["robust"] == [None, None, "number of seeds excluded for lack of a score to compare with or average: 1"]

@@ -33,6 +33,7 @@ def test_every_pair_of_layers_of_two_encoders_is_a_table_that_shows_one_group_at
     assert names(page) == ["layer-by-layer-cka"]
     (section,) = json.loads(re.search(r'id="records">(.*?)</script>', page, re.DOTALL)[1])["sections"]
     assert section["views"] == ["en–fr, pretrained"]
+    assert section["corner"] == "layers"
     assert [row["language"] for row in section["panels"][0]["rows"]] == ["fr", "fr"]
     assert section["panels"][0]["rows"][0]["cells"] == [{"value": 0.5, "share": True}] * 2
 
@@ -51,6 +52,7 @@ def test_a_table_keeps_its_caption_notes_levels_and_languages():
     assert '<ol class="note"><li>Muller 2022: 10K sentences of raw text</li></ol>' in page
     (section,) = json.loads(re.search(r'id="records">(.*?)</script>', page, re.DOTALL)[1])["sections"]
     assert [panel["title"] for panel in section["panels"]] == ["POS tagging: easy", "POS tagging: hard"]
+    assert (section["corner"], section["views"]) == ("language", [])  # all groups at once
     (row,) = section["panels"][1]["rows"]
     assert row["language"] == "hi"
     assert [cell.get("value") for cell in row["cells"]] == [60.0, None, -7.0]

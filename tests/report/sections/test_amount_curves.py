@@ -12,10 +12,10 @@ from made_sections import one_layer, probes, retrieval
 ENGLISH, WOLOF = "ud/en_ewt:train[:300]", "ud/wo_wtb:train"
 RECORDS = [
     score("wo", 52.0, train=ENGLISH),
-    score("wo", 60.0, train=f"{WOLOF}[:25]"),
-    score("wo", 79.0, train=f"{ENGLISH}+{WOLOF}[:25]"),
-    score("wo", 80.0, train=f"{ENGLISH}+{WOLOF}[:25]", seed=2),
-    score("wo", 85.0, train=f"{ENGLISH}+{WOLOF}[:1000]"),
+    score("wo", 60.0, train=f"{WOLOF}[:26]"),
+    score("wo", 79.0, train=f"{ENGLISH}+{WOLOF}[:26]"),
+    score("wo", 80.0, train=f"{ENGLISH}+{WOLOF}[:26]", seed=2),
+    score("wo", 85.0, train=f"{ENGLISH}+{WOLOF}[:1001]"),
 ]
 
 
@@ -23,12 +23,19 @@ def test_amounts_stand_across_and_models_are_lines():
     (section,) = amount_curves(Results.of(RECORDS), ["parsing", "pos"])
     (panel,) = section.panels
     assert panel["title"].startswith("POS tagging, accuracy, Wolof")
-    assert panel["labels"] == ["0", "25", "1,000"]
+    assert panel["labels"] == ["0", "26", "1,001"]
     assert {line["name"]: line["values"] for line in panel["lines"]} == {
         "encoder": [None, 60.0, None],
         f"encoder, beside {ENGLISH}": [52.0, 79.5, 85.0],
     }
     assert panel["tables"] == [1]  # shown with the scores of its task
+    assert section.about["styles"] == [0]  # solid
+
+
+def test_one_model_of_several_amounts_has_a_curve():
+    (section,) = amount_curves(Results.of([RECORDS[1], score("wo", 70.0, train=WOLOF + "[:9]")]), ["pos"])
+    (panel,) = section.panels
+    assert (panel["labels"], panel["lines"]) == (["9", "26"], [{"name": "encoder", "values": [70.0, 60.0]}])
 
 
 def test_one_amount_makes_no_section():

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from crosslens.report.layers.by_layer import transfer
+from crosslens.alignment.baselines import SHUFFLED
+from crosslens.report.layers.by_layer import ORDER, transfer
 from crosslens.report.sections.layer_curves import layer_curves
 from crosslens.results.record import Results
 from made_records import PLAIN
@@ -29,6 +30,7 @@ def test_probes_stand_beside_their_control_which_is_dashed():
     }
     assert section.about["kinds"] == ["true labels", "shuffled labels"]
     assert section.about["styles"] == [0, 1]
+    assert section.about["views"] == []
     assert panel["language"] is None
 
 
@@ -47,6 +49,19 @@ def test_retrieval_has_a_chart_for_each_pair_and_a_view_for_each_cutoff():
     }
     assert section.about["kinds"] == ["measured", "identity"]
     assert "identity (no mapping)" in section.note
+
+
+def test_each_line_is_drawn_once_measurements_before_their_baselines():
+    """Whatever the order of the records; the key lists baselines as the tables do, each with a style of its own."""
+    mappings = {"identity": 25.0, SHUFFLED: 5.0, "procrustes": 60.0}
+    made = [retrieved("fr", value, layer=layer, mapping=name) for name, value in mappings.items() for layer in (0, 1)]
+    section = sections(made)["words"]
+    (panel,) = section.panels
+    kinds = ["", "shuffled", "identity"]
+    assert sorted(line["kind"] for line in panel["lines"]) == sorted(kinds)
+    assert panel["lines"][0]["kind"] == ""
+    assert section.about["kinds"] == ["measured", *kinds[1:]]
+    assert section.about["styles"] == [ORDER.index(kind) for kind in kinds]
 
 
 def test_static_word_vectors_have_no_curve():

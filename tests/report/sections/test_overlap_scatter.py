@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from crosslens.report.blocks import score_blocks
 from crosslens.report.sections.overlap_scatter import overlap_scatter
 from crosslens.results.record import Results
@@ -18,6 +20,23 @@ def test_score_and_overlap_of_each_language_with_its_coefficient():
     assert dict(zip(types["languages"], types["up"], strict=True)) == TARGETS
     assert tokens["across"] == [-0.5 * TARGETS[language] for language in tokens["languages"]]
     assert types["tables"] == [0]
+
+
+def test_the_coefficient_is_pearsons_whatever_the_ranks():
+    squared = [replace(each, value=each.value**4 / 1e6) for each in overlaps()]
+    results = Results.of([*frozen(), *squared])
+    (section,) = overlap_scatter(results, score_blocks(results))
+    (panel,) = section.panels
+    pearson = np.corrcoef(panel["across"], panel["up"])[0, 1]
+    assert pearson < 0.985
+    assert panel["coefficient"].startswith(f"r {pearson:.2f}, ")
+
+
+def test_the_overlap_with_another_source_language_is_not_drawn():
+    results = Results.of([*frozen(), *overlaps(), *(replace(each, source="ru", value=1.0) for each in overlaps())])
+    (section,) = overlap_scatter(results, score_blocks(results))
+    (panel,) = section.panels
+    assert dict(zip(panel["languages"], panel["across"], strict=True)) == TARGETS
 
 
 def test_equal_scores_have_a_reason_in_place_of_a_coefficient():

@@ -32,6 +32,17 @@ def test_a_chart_has_both_means_over_seeds_and_each_target():
     assert {line["language"] for line in panel["lines"] if line["mark"] == "target"} == set(TARGETS)
 
 
+def test_a_condition_without_a_score_in_the_source_language_leaves_a_gap_in_that_line():
+    whole = frozen()
+    lacking = [each for each in whole if not (each.target == "en" and "0-3" in each.condition)]
+    assert len(lacking) == len(whole) - 2
+    (made,) = section(Results.of(lacking))
+    assert (made.about["kinds"], made.about["styles"]) == (["same language", "zero-shot, mean"], [0, 0])
+    same, cross = (line for line in made.panels[0]["lines"] if line["mark"] != "target")
+    assert (same["values"], same["low"], same["high"]) == ([-0.75, None, -4.75], [-1.0, None, -5.0], [-0.5, None, -4.5])
+    assert cross["values"] == [-1.5, -4.5, -9.5]
+
+
 def test_re_initialised_layers_alone_have_the_layer_profile_only():
     assert section(made_up({"1-2": 9.0})) == []
     both = made_up({"1-2": 9.0}, seeds=(1,))

@@ -5,13 +5,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from crosslens.errors import RequestError
+from crosslens.formatting import counted
 from crosslens.report.blocks import by_main_metric, scores_of
 from crosslens.report.table import Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import Cells, Column, condition_of, encoders_apart, groups_of, mean_of
 from crosslens.results.chart import PAIR, pair_cells
 from crosslens.results.encoder_overlay import EncoderProfile, profiles_by_kind
-from crosslens.results.pivot import mean_row
+from crosslens.results.pivot import mean_row, number_of_languages
 from crosslens.results.record import Results
 
 LOWEST = 1 / 3
@@ -86,8 +87,8 @@ def encoder_ranking(results: Results) -> list[Table]:
     for panel in encoder_panels(results):
         lost = {each.name: lowest_third(each)[1].mean for each in panel.profiles}
         lines = sorted(panel.profiles, key=lambda each: (lost[each.name] is None, lost[each.name] or 0.0))
-        targets = len({target for target, *_ in panel.profiles[0].cross})
-        title = panel.title(f"{panel.source} to {targets} language{'s' * (targets > 1)}")
+        languages = number_of_languages(target for target, *_ in panel.profiles[0].cross)
+        title = panel.title(f"{panel.source} to {counted(languages, 'language', 'languages')}")
         most = max(each.profile.scores.most_seeds for each in lines)
         groups[title] = tuple(_row(each, [similar[measure] for measure in measures], notes, most) for each in lines)
     if not groups:
