@@ -169,3 +169,10 @@ def test_predictions_are_removed_where_the_tracker_refuses_the_scores(tiny_bert,
         with pytest.raises(ConnectionError) if refused else nullcontext():
             finetuned()
         assert (tmp_path / "predictions").exists() == (not refused)
+
+
+def test_the_encoder_of_a_laboratory_is_no_folder_whose_precision_could_be_looked_up(treebanks):
+    """It is pretrained last, after all else has been checked."""
+    asked = {"train": "nowhere.conllu", "tests": "ud/fr_pud", "data": str(treebanks), "device": "cpu"}
+    with pytest.raises(DataError, match=r"corpus file 'nowhere.conllu' not found"):
+        finetune_and_evaluate("lab:good", "pos", condition={"precision": "auto"}, **asked)
