@@ -157,3 +157,13 @@ def test_the_log_of_an_encoder_says_how_many_seconds_it_took(planned, treebanks,
     assert execute(asked, Context(str(tmp_path), str(treebanks), "cpu")).state == "done"
     (seconds,) = re.findall(r"steps in (\d+) s, last loss", "\n".join(Store(tmp_path).log(asked.run.id)))
     assert int(seconds) <= time.monotonic() - began + 1
+
+
+def test_the_log_of_a_run_goes_on_with_each_further_question(planned, treebanks, tmp_path):
+    asked, context, store = planned[1][EncoderRun], Context(str(tmp_path), str(treebanks), "cpu"), Store(tmp_path)
+    assert execute(replace(asked, questions=()), context).state == "done"
+    before = store.log(asked.run.id)
+    assert execute(asked, context).state == "done"
+    after = store.log(asked.run.id)
+    assert after[: len(before)] == before
+    assert after[len(before)].endswith(f"run {asked.run.id}: {asked.run.label}")

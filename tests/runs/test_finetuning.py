@@ -72,7 +72,8 @@ def test_the_dev_data_are_those_of_the_training_data_where_they_are_needed(treeb
         check_finetuning("pos", train="", tests=["ud/fr_pud"], data=str(treebanks))
 
 
-def test_the_training_state_stays_until_the_results_are_written(tiny_bert, treebanks, tmp_path, monkeypatch):
+@pytest.mark.parametrize("out", ["out", "out/"])
+def test_the_training_state_stays_until_the_results_are_written(tiny_bert, treebanks, tmp_path, monkeypatch, out):
     """After a failure to write them, the same call resumes from it."""
 
     def finetuned():
@@ -85,7 +86,7 @@ def test_the_training_state_stays_until_the_results_are_written(tiny_bert, treeb
             settings={"epochs": 1, "batch": 6},
             data=str(treebanks),
             device="cpu",
-            out=tmp_path / "out",
+            out=f"{tmp_path}/{out}",
             predictions=tmp_path / "predictions",
             save_every=1,
         )
