@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from transformers import AutoTokenizer, BertConfig, BertModel
@@ -70,6 +71,20 @@ def test_one_table_for_both_languages_is_pointed_out(run, files, tmp_path):
     assert set(found[found["metric"] == "precision@1"]["value"]) == {0.0}
     status, _, err = run(*words(files, files / "en.vec", "--against", files / "fr.vec"), "--out", tmp_path / "two")
     assert (status, "one table" in err) == (0, False), err
+
+
+@pytest.mark.parametrize("first", ["static", "encoder"])
+def test_static_vectors_are_mapped_to_the_table_of_an_encoder_and_back(run, files, tiny_bert, tmp_path, first):
+    """They need its width, and as little text as two files; only encoders can be untrained."""
+    language = "en" if first == "static" else "fr"
+    names = [line.split()[0] for line in (files / f"{language}.vec").read_text("utf-8").split("\n")]
+    vectors = np.random.default_rng(1).normal(size=(len(names), 32))
+    lines = [" ".join([name, *map(str, row)]) for name, row in zip(names, vectors, strict=True)]
+    (tmp_path / "static.vec").write_text("\n".join(lines), "utf-8")
+    both = [tmp_path / "static.vec", tiny_bert][:: 1 if first == "static" else -1]
+    status, shown, said = run(*words(files, both[0], "--against", both[1]), "--out", tmp_path / "out")
+    assert (status, "skipped: static vectors have no untrained baseline" in said) == (0, True), said
+    assert ("precision@1 shuffled" in shown, "untrained" in shown) == (True, False)
 
 
 def test_a_text_for_static_vectors_is_refused(run, files):

@@ -5,6 +5,7 @@ def test_the_licence_is_shown_before_the_network_is_used(run, tmp_path, monkeypa
     monkeypatch.setenv("CROSSLENS_OFFLINE", "1")
     status, _, said = run("data", "get", "xnli", "--languages", "fr,de", "--into", "data")
     assert status == 1
+    assert said.splitlines()[0] == PUBLISHED["xnli"].title
     assert PUBLISHED["xnli"].licence in said
     assert said.index("licence:") < said.index("the network is switched off")
     assert not (tmp_path / "data").exists()
@@ -35,4 +36,12 @@ def test_languages_may_have_spaces_between_them(run, tmp_path, monkeypatch):
     assert asked == ["en-fr", "en-de"]
     for nothing in (",", ""):
         status, _, said = run("data", "get", "muse", "--languages", nothing)
-        assert (status, "contains no names" in said) == (2, True), said
+        assert (status, f"{nothing!r} contains no names" in said) == (2, True), said
+
+
+def test_a_download_is_asked_for_with_all_that_is_given(handed):
+    given = {"release": "2.14", "url": "https://mirror.example/ud.tgz", "sha256": "a" * 64}
+    words = [word for name, value in given.items() for word in (f"--{name}", value)]
+    arguments, options = handed("crosslens.corpora.downloads.get.get", "data", "get", "ud", *words, "--into", "data")
+    assert arguments == ("ud", "data")
+    assert {name: options[name] for name in (*given, "languages")} == {**given, "languages": None}

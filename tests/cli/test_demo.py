@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from crosslens.errors import WorkError
+from crosslens.report.findings import findings
 from crosslens.results.record import Results
 from made_records import PLAIN
 
@@ -40,6 +41,7 @@ def test_the_page_is_named_at_the_end_and_the_seeds_below_the_tables(run, monkey
     assert (status, said.splitlines()[-1]) == (0, "open x/index.html"), said
     assert Path("x/index.html").is_file()
     assert mean in shown.splitlines()
+    assert all(paragraph in shown.splitlines() for paragraph in findings(Results.of(PLAIN)))
 
 
 def test_an_interrupted_demonstration_resumes(run, monkeypatch):

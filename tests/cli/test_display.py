@@ -1,9 +1,13 @@
 """The log of a stage: when it begins, how long it still takes, and when it ends; tables: names, notes and captions."""
 
+import io
+
 import pandas as pd
 import pytest
+from rich.console import Console
+from rich.progress import Progress as Bars
 
-from crosslens.cli._display import Log, print_report, print_table
+from crosslens.cli._display import Bar, Log, print_report, print_table
 from crosslens.report.render import to_markdown
 from crosslens.report.significance import Interval
 from crosslens.report.table import Cell, Row, Table
@@ -96,6 +100,15 @@ def test_a_stage_that_begins_again_has_a_time_of_its_own(log):
         "fine-tuning: 9 steps …",
         "fine-tuning: done in 1 s (1 of 9 steps)",
     ]
+
+
+def test_what_is_said_above_a_bar_is_written_as_it_is(log):
+    """Not with its brackets taken for markup, or broken at the width of the bar."""
+    made, lines = log
+    with Bars(console=Console(file=io.StringIO(), width=20)) as bars:
+        bar = Bar(made, bars, bars.add_task(""))
+        bar.say("skipped: [bold] ud/fr_pud[:500] :warning:")
+    assert lines == ["skipped: [bold] ud/fr_pud[:500] :warning:"]
 
 
 def test_an_unknown_language_is_a_question_mark_beside_min_nan(capsys):

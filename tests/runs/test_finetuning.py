@@ -72,7 +72,8 @@ def test_the_dev_data_are_those_of_the_training_data_where_they_are_needed(treeb
         check_finetuning("pos", train="", tests=["ud/fr_pud"], data=str(treebanks))
 
 
-def test_the_training_state_stays_until_the_results_are_written(tiny_bert, treebanks, tmp_path, monkeypatch):
+@pytest.mark.parametrize("out", ["out", "out/"])
+def test_the_training_state_stays_until_the_results_are_written(tiny_bert, treebanks, tmp_path, monkeypatch, out):
     """After a failure to write them, the same call resumes from it."""
 
     def finetuned():
@@ -85,7 +86,7 @@ def test_the_training_state_stays_until_the_results_are_written(tiny_bert, treeb
             settings={"epochs": 1, "batch": 6},
             data=str(treebanks),
             device="cpu",
-            out=tmp_path / "out",
+            out=f"{tmp_path}/{out}",
             predictions=tmp_path / "predictions",
             save_every=1,
         )
@@ -169,3 +170,10 @@ def test_predictions_are_removed_where_the_tracker_refuses_the_scores(tiny_bert,
         with pytest.raises(ConnectionError) if refused else nullcontext():
             finetuned()
         assert (tmp_path / "predictions").exists() == (not refused)
+
+
+def test_the_encoder_of_a_laboratory_is_no_folder_whose_precision_could_be_looked_up(treebanks):
+    """It is pretrained last, after all else has been checked."""
+    asked = {"train": "nowhere.conllu", "tests": "ud/fr_pud", "data": str(treebanks), "device": "cpu"}
+    with pytest.raises(DataError, match=r"corpus file 'nowhere.conllu' not found"):
+        finetune_and_evaluate("lab:good", "pos", condition={"precision": "auto"}, **asked)

@@ -2,6 +2,7 @@
 
 import json
 
+from crosslens.runs.question import CorpusRef, Score
 from crosslens.runs.store import Store
 from crosslens.training import versions
 from made_runs import FRENCH, answers, asked, publish
@@ -23,3 +24,20 @@ def test_finished_runs_are_collected_whichever_are_unfinished(tmp_path):
     for place in (1, 3):
         publish(store, wanted[place], answers(FRENCH))
     assert store.collect("s").records["seed"].to_pylist() == [2, 4]
+
+
+def test_a_run_of_which_two_sources_ask_keeps_its_failed_attempt_until_both_have_their_answer(tmp_path):
+    """Sources with the same training data share their runs."""
+    store, german = Store(tmp_path), Score(CorpusRef("ud/de_gsd:test", "e" * 64), {})
+    wanted = [asked(FRENCH), asked(german)]
+    run = wanted[0].run
+    plan = {"runs": {run.id: run.label}, "waiting": 0, "versions": {}, "asked": [each.view for each in wanted]}
+    store.keep_plan("s", {"plan.json": json.dumps(plan)})
+    assert store.questions("s") == {run.id: {FRENCH.id, german.id}}
+    publish(store, wanted[1], answers(german))
+    store.keep_failure(run, "killed\n")
+    store.tidy([run.id])
+    assert store.failed(run.id)
+    store.add_answers(run.id, answers(FRENCH), {})
+    store.tidy([run.id])
+    assert not store.failed(run.id)

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -100,6 +101,49 @@ def logged(name):
         tracker.stepped(2, 0.25)
         tracker.validated(2, {"accuracy": 80.0})
         tracker.evaluated(2, xl.Results.of([xl.Record(corpus="ud/fr_pud:test[:5]", metric="accuracy", value=70.0)]))
+
+
+LOGGED = [(1, "train/loss", 0.5), (2, "train/loss", 0.25), (2, "dev/accuracy", 80.0)]
+"""Step, name and value of what is logged before the test scores."""
+
+
+def test_tensorboard_is_given_the_step_of_each_value(monkeypatch):
+    """Also where it is not installed: a module that remembers its calls stands in for it."""
+    calls = []
+
+    class SummaryWriter:
+        def __init__(self, folder):
+            calls.append(folder)
+
+        def add_text(self, name, text):
+            calls.append((name, text.split()))
+
+        def add_scalar(self, name, value, step=None):
+            calls.append((step, name, value))
+
+        def close(self):
+            calls.append("closed")
+
+    played = ModuleType("torch.utils.tensorboard")
+    played.SummaryWriter = SummaryWriter
+    monkeypatch.setitem(sys.modules, played.__name__, played)
+    logged("tensorboard")
+    test = (2, "test/ud/fr_pud:test[:5]/accuracy", 70.0)
+    assert calls == ["runs/r", ("settings", ["seed:", "1"]), *LOGGED, test, "closed"]
+
+
+def test_mlflow_is_given_the_step_of_each_value(monkeypatch):
+    calls = []
+    played = ModuleType("mlflow")
+    played.set_experiment = calls.append
+    played.start_run = lambda run_name: calls.append(run_name)
+    played.log_params = calls.append
+    played.log_metrics = lambda values, step=None: calls.extend((step, *item) for item in values.items())
+    played.end_run = lambda: calls.append("ended")
+    monkeypatch.setitem(sys.modules, "mlflow", played)
+    logged("mlflow=mine")
+    test = (2, "test/ud/fr_pud:test_:5_/accuracy", 70.0)
+    assert calls == ["mine", "r", {"seed": 1}, *LOGGED, test, "ended"]
 
 
 def test_tensorboard_reads_what_was_logged(tmp_path):

@@ -83,16 +83,14 @@ def answers(
             similarities = [question for question in group if isinstance(question, Similarity)]
             answered = _similarities(subject, similarities, corpora, sources)
             note(f"compared {first.corpus}{_under(first)}")
-        elif isinstance(first, Overlap):
+        else:  # the perplexity of an encoder is measured as the encoder is made
             answered = {}
             overlaps = [question for question in group if isinstance(question, Overlap)]
-            train = corpora.planned(first.train, split="train")
+            train = corpora.planned(overlaps[0].train, split="train")
             for overlap in overlaps:
                 test = corpora.planned(overlap.test)
                 answered[overlap.id] = subword_overlap(subject.encoder, train=train, tests=[test])
             note(f"counted subwords shared with {train.name}")
-        else:
-            continue
         yield concatenated(answered[each.id].with_columns(question=each.id) for each in group), {}
 
 

@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 
 import pytest
 
 import interrupted
-from crosslens.runs.executors.processes import _one_thread
+from crosslens.runs.executors.processes import _exit_statuses, _one_thread
 from crosslens.runs.status import status
 from crosslens.runs.store import Store
 from crosslens.studies.run_study import run_study
@@ -157,6 +159,14 @@ def test_a_script_without_a_guard_is_told_so_once_and_no_run_has_failed(study, t
     )
     assert ended.returncode == 1
     assert not list((tmp_path / "store" / "failed").iterdir())
+
+
+def test_how_the_process_of_a_broken_pool_ended_is_known():
+    """From it follows whether a run or the script of the user is to blame."""
+    pool = ProcessPoolExecutor(1, mp_context=forks)
+    with pytest.raises(BrokenProcessPool):
+        pool.submit(os._exit, 7).result()
+    assert _exit_statuses(pool) == [7]
 
 
 def test_a_script_on_standard_input_is_refused(tmp_path):

@@ -24,9 +24,13 @@ class PlayedRay(ModuleType):
         super().__init__("ray")
         self.exceptions = SimpleNamespace(RayError=LostNode)
         self.settled, self.running, self.most, self.cancelled = {}, {}, 0, []
+        self.connected, self.started = True, []
 
     def is_initialized(self):
-        return True
+        return self.connected
+
+    def init(self, **settings):
+        self.started.append(settings)
 
     def remote(self, function):
         def begin(*given):
@@ -42,7 +46,9 @@ class PlayedRay(ModuleType):
         return SimpleNamespace(options=options)
 
     def wait(self, references, num_returns):
-        return references[-num_returns:], references[:-num_returns]
+        """The first task that ends may be neither the first nor the last that began."""
+        place = len(references) // 2
+        return references[place : place + num_returns], [*references[:place], *references[place + num_returns :]]
 
     def get(self, reference):
         return self.running.pop(reference)()
@@ -90,6 +96,13 @@ def test_what_still_runs_is_cancelled_when_the_study_is_stopped(ray, tmp_path):
     outcomes.close()
     assert ray.cancelled == list(ray.running)
     assert len(ray.cancelled) == 2
+
+
+def test_ray_is_started_once_without_output_of_its_own_and_a_connected_cluster_stays(ray, tmp_path):
+    for ray.connected in (True, False):
+        list(find_executor("ray").submit(RUNS[:2], Context(str(tmp_path))))
+    (settings,) = ray.started
+    assert not any(settings[output] for output in ("log_to_driver", "include_dashboard", "configure_logging"))
 
 
 def test_options_are_numbers_and_replace_the_usual_ones(ray, tmp_path):

@@ -14,6 +14,7 @@ from crosslens.errors import RequestError, WorkError
 from crosslens.runs.execute import Context, Outcome
 from crosslens.runs.executors import slurm
 from crosslens.runs.store import Store
+from made_runs import asked
 from toy_studies import results_of, run
 
 submitit = pytest.importorskip("submitit")
@@ -197,6 +198,21 @@ def test_a_job_that_leaves_the_queue_without_a_result(study, treebanks, tmp_path
     assert [outcome.state for outcome in ended] == ["failed"] * 4
     assert {outcome.run for outcome in report.failed} == {outcome.run for outcome in ended}
     assert ended[0].tail.startswith("its job 7_0 left the queue without a result; see ")
+
+
+def test_jobs_that_are_left_are_all_cancelled_also_where_slurm_refuses_one(tmp_path, commands, monkeypatch):
+    """Slurm refuses to cancel a job that has just ended."""
+    monkeypatch.setattr(slurm, "POLL", 0.01)
+    commands("srun", "exit 0")
+    commands("sbatch", "echo Submitted batch job 7")
+    commands("sacct", "exit 1")
+    commands("squeue", "echo 7_1; echo 7_2")
+    commands("scancel", f"echo $1 >> {tmp_path / 'cancelled'}; exit 1")
+    runs = [asked(seed=seed) for seed in range(3)]
+    outcomes = slurm.Slurm().submit(runs, Context(str(tmp_path / "store")))
+    assert next(outcomes).run == runs[0].run.id
+    outcomes.close()
+    assert (tmp_path / "cancelled").read_text().split() == ["7_1", "7_2"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR2])
