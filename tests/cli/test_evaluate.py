@@ -61,7 +61,9 @@ def test_labels_of_texts_are_written_as_the_file_is_named(run, tiny_bert, tmp_pa
     rows = [("a good film", "good"), ("a bad film", "bad")]
     (tmp_path / "en.csv").write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
     named = {"task": "document", "train": "en=en.csv", "test": "en=en.csv"}
-    assert finetune(run, tiny_bert, "--recipe", "small", "--keep-model", **named)[0] == 0
+    status, shown, _ = finetune(run, tiny_bert, "--recipe", "small", "--keep-model", **named)
+    assert status == 0
+    assert "always predicting the most frequent label of a corpus: 50.00; seed" in shown
     for ending in ("tsv", "csv", "jsonl"):
         assert run("predict", "out/model", "en.csv", "--out", f"p.{ending}", "--device", "cpu")[0] == 0
         assert [text.text for text in load_corpus(f"p.{ending}").texts] == [text for text, _ in rows]

@@ -41,6 +41,16 @@ def test_the_first_rule_estimates_the_transfer_of_the_others():
         assert difference == pytest.approx(20, abs=3)
 
 
+def test_rules_of_one_encoder_are_told_apart_by_their_places():
+    first, second = made_up(8), made_up(8)
+    errors, others = rule_tables([first, second], NOTHING)
+    assert [title.partition(":")[0] for title in errors.groups if "left out" in title] == [
+        "made up (rule 1)",
+        "made up (rule 2)",
+    ]
+    assert list(others.groups) == ["made up (rule 2), by the rule of made up (rule 1)"]
+
+
 def test_without_a_rule_there_is_no_table():
     assert rule_tables([], NOTHING) == []
 

@@ -23,7 +23,7 @@ from crosslens.results.cells import (
     mean_of,
     references,
 )
-from crosslens.results.most_frequent_label import WORDS, most_frequent_label_text
+from crosslens.results.most_frequent_label import baseline_note
 from crosslens.results.pivot import score_cells, with_split_of_files
 from crosslens.results.record import Results
 from crosslens.results.record_rows import together
@@ -132,8 +132,8 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
             of_split = split if several else None
             mixed = [column.label for column, rules in selections.items() if len(rules - {None}) > 1]
             about = f" Models of one column were selected by different rules: {', '.join(mixed)}." if mixed else ""
-            baseline = most_frequent_label_text(block)
-            about += f" {at_the_start(WORDS)}: {baseline}." if baseline else ""
+            baseline = at_the_start(baseline_note(block))
+            about += f" {baseline}." if baseline else ""
             made = _tables(task, metric, of_split, columns, distances, beside, notes, title=title)
             tables += [replace(table, caption=table.caption + about) for table in made]
     return tables

@@ -21,13 +21,13 @@ def rule_tables(rules: Sequence[Rule], results: Results) -> list[Table]:
         rules: rules, such as `crosslens.unseen.rule.read_rule` reads.
         results: records, whose zero-shot scores of unmodified encoders are compared with the rule's.
     """
-    return [*_errors(rules), *_of_others(rules), *(_measured_again(rules[0], results) if rules else [])]
+    return [*_errors(rules), *_of_others(rules), *_measured_again(rules[0], results)] if rules else []
 
 
 def _errors(rules: Sequence[Rule]) -> list[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
-    for rule in rules:
-        name = f"{_name(rule)}: " if len(rules) > 1 else ""
+    for rule, named in zip(rules, _names(rules), strict=True):
+        name = f"{named}: " if len(rules) > 1 else ""
         size = f"{len(rule.measured)} scores of {len(rule.treebanks)} corpora of {len(rule.languages)} languages"
         groups[f"{name}each language left out: {size}"] = _rows(left_out(rule))
         several = (None, *rule.sources) if len(rule.sources) > 1 else (None,)
@@ -45,7 +45,8 @@ def _errors(rules: Sequence[Rule]) -> list[Table]:
 
 def _of_others(rules: Sequence[Rule]) -> list[Table]:
     groups: dict[str, tuple[Row, ...]] = {}
-    for other in rules[1:]:
+    first, *names = _names(rules)
+    for other, name in zip(rules[1:], names, strict=True):
         rows = tuple(
             Row(
                 f"{row.source} – {row.corpus}",
@@ -54,7 +55,7 @@ def _of_others(rules: Sequence[Rule]) -> list[Table]:
             for row, estimate in transfer_of_another(rules[0], other).items()
         )
         if rows:
-            groups[f"{_name(other)}, by the rule of {_name(rules[0])}"] = rows
+            groups[f"{name}, by the rule of {first}"] = rows
     caption = "Scores of another encoder than the rule was fitted to, in points."
     return [Table("rule-carried-over", caption, ("estimate", "measured", "difference"), groups)] if groups else []
 
@@ -80,12 +81,15 @@ def _measured_again(rule: Rule, results: Results) -> list[Table]:
         rows.append(Row(", ".join(filter(None, words)), cells))
     of = f" of {next(iter(encoders))}" if len(encoders) == 1 and None not in encoders else ""
     caption = f"Absolute difference of scores{of} to those that the rule was fitted to, in points."
-    return [Table("rule-measured-again", caption, ("mean", "largest"), {_name(rule): tuple(rows)})] if rows else []
+    groups = {_names([rule])[0]: tuple(rows)}
+    return [Table("rule-measured-again", caption, ("mean", "largest"), groups)] if rows else []
 
 
 def _rows(means: dict[str, Mean]) -> tuple[Row, ...]:
     return tuple(Row(name, tuple(Cell(value, "score") for value in mean)) for name, mean in means.items())
 
 
-def _name(rule: Rule) -> str:
-    return rule.provenance.encoder or "a rule without a name"
+def _names(rules: Sequence[Rule]) -> list[str]:
+    """Encoder of each rule, with its place among the rules behind a name that several have."""
+    names = [rule.provenance.encoder or "a rule without a name" for rule in rules]
+    return [f"{name} (rule {place})" if names.count(name) > 1 else name for place, name in enumerate(names, start=1)]

@@ -55,3 +55,9 @@ def most_frequent_label_text(*scores: Results) -> str:
         known.update(baselines.values())
     ends = [plain(end, decimals=2) for end in (min(known), max(known))] if known else []
     return " to ".join(dict.fromkeys(ends))
+
+
+def baseline_note(*scores: Results) -> str:
+    """The baseline as a note below a table of these scores; "" where `most_frequent_label_text` is."""
+    score = most_frequent_label_text(*scores)
+    return f"{WORDS}: {score}" if score else ""

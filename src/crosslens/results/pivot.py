@@ -33,7 +33,7 @@ from crosslens.results.cells import (
     with_names,
     with_target_layers,
 )
-from crosslens.results.most_frequent_label import WORDS, most_frequent_label_text
+from crosslens.results.most_frequent_label import baseline_note
 from crosslens.results.record import Results, concatenated, remembered
 from crosslens.results.record_settings import settings_apart
 from crosslens.tasks import main_metric
@@ -353,7 +353,7 @@ def sections(results: Results) -> Iterator[Section]:
         title = ", ".join(
             filter(None, (f"{task or ''} {metric}".strip(), f"source {source or 'unknown'}", encoder, *split))
         )
-        yield Section(one_line(title), block, "; ".join(filter(None, (_averaged_seeds(block), _baseline(block)))))
+        yield Section(one_line(title), block, "; ".join(filter(None, (_averaged_seeds(block), baseline_note(block)))))
     measured = Results(results.records.filter(pc.field("measure").is_valid()))
     for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):
         after = f", fine-tuned for {task}" if task else ""
@@ -386,12 +386,6 @@ def _averaged_seeds(scores: Results) -> str:
         return f"mean of {most} seed{'s' * (most != 1)}"
     which = "a difference is over the seeds of both conditions, a mean over those of all its corpora"
     return f"means of {fewest} to {most} seeds; {which}"
-
-
-def _baseline(scores: Results) -> str:
-    """Say what text classification scores without any model."""
-    score = most_frequent_label_text(scores)
-    return f"{WORDS}: {score}" if score else ""
 
 
 def main_scores(results: Results) -> tuple[Results, list[str]]:
