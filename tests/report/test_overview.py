@@ -106,6 +106,15 @@ def test_gap_and_similarity_stand_beside_each_other_for_each_layer():
         assert list(each["similarities"]) == list(panel["gaps"])
 
 
+def test_the_correlation_of_the_opening_has_its_interval():
+    languages = ("de", "fi", "fr", "hi", "ru", "zh", "sv", "it", "pl", "tr", "id", "ja")
+    results = with_similarities(languages)
+    (block,) = score_blocks(results)
+    correlated = transfer_correlations(block, similarities(results))
+    (made,) = overviews(block, names={}, correlated=correlated)
+    assert made["correlation"] == pytest.approx({"value": -1.0, "low": -1.0, "high": -1.0, "languages": 12})
+
+
 def test_too_few_languages_are_named_as_such():
     (panel,) = panels(with_similarities(("de", "fi", "fr")))
     assert panel["layers"][0]["coefficient"].endswith("3 languages are too few to say anything")

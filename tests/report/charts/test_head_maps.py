@@ -22,6 +22,16 @@ def test_each_head_is_a_box_in_both_maps_with_one_scale_of_colours():
     assert sorted(text.replace("−", "-") for text in texts) == sorted(["-1.0", "0.0", "-4.0", "-9.0", "1.0", "-2.0"])
 
 
+def test_layers_and_heads_stand_in_the_order_of_their_numbers():
+    """Layer 10 above layer 2, as layers are above one another, and head 10 behind head 2."""
+    pytest.importorskip("altair")
+    effects = {(2, 2): (-1.0, -2.0), (10, 0): (-1.0, -2.0), (2, 10): (-1.0, -2.0)}
+    (row,) = json.loads(head_maps(of_heads(effects)).to_json())["vconcat"]
+    axes = [each["layer"][0]["encoding"] for each in row["hconcat"]]
+    assert [axis["y"]["sort"] for axis in axes] == [["10", "2"]] * 2
+    assert [axis["x"]["sort"] for axis in axes] == [["0", "2", "10"]] * 2
+
+
 def test_what_is_rounded_to_zero_has_no_sign():
     pytest.importorskip("altair")
     small = {(1, 0): (-0.04, 0.04), (2, 0): (-0.2, 3.0)}
