@@ -70,6 +70,37 @@ def test_every_score_is_a_bar_and_means_are_ticks():
     assert inference[0]["reference", "fr"] == (None, 1.0, None)
 
 
+def headings(records):
+    return {panel["title"]["text"]: panel["title"]["subtitle"] for panel in factor_bars(records).to_dict()["vconcat"]}
+
+
+def test_a_heading_explains_the_marks_that_its_panel_has():
+    """Ticks are means of several languages, and lines are spreads of several seeds."""
+    ticks, lines = "ticks: means over the languages", "lines: one standard deviation over seeds in both directions"
+    of = lambda targets, seeds: Results.of(  # noqa: E731
+        score(target, 50.0 + seed, factor=factor, seed=seed)
+        for factor in (None, "sep-emb")
+        for target in targets
+        for seed in seeds
+    )
+    ((title, subtitle),) = headings(of(("fr", "ru"), (0, 1))).items()
+    assert title.endswith("source en, mean of 2 languages")
+    assert subtitle == f"{ticks}; {lines}"
+    assert list(headings(of(("fr", "ru"), (0,))).values()) == [ticks]
+    ((title, subtitle),) = headings(of(("fr",), (0, 1))).items()
+    assert title.endswith("source en")
+    assert subtitle == lines
+
+
+def test_a_language_has_one_colour_in_all_panels_and_room_only_where_it_is():
+    """Inference was tested in French only: its bars stand in the middle, in the colour of French in parsing."""
+    records = [score(target, 50.0, factor=factor) for factor in (None, "sep-emb") for target in ("de", "fr", "ru")]
+    records += [score("fr", 40.0, factor=factor, task="nli", metric="accuracy") for factor in (None, "sep-emb")]
+    bars = [panel["layer"][0]["encoding"] for panel in factor_bars(Results.of(records)).to_dict()["vconcat"]]
+    assert {tuple(each["color"]["scale"]["domain"]) for each in bars} == {("de", "fr", "ru")}
+    assert sorted(each["xOffset"]["scale"]["domain"] for each in bars) == [["de", "fr", "ru"], ["fr"]]
+
+
 def test_lines_end_at_zero():
     records = [
         score("fr", value, factor=factor, seed=seed)

@@ -75,6 +75,21 @@ def test_rings_of_the_legend_are_not_dashed():
     assert dashes == [[4, 3], [1, 0]]
 
 
+def test_each_line_has_a_style_of_its_own_and_layers_stand_in_their_order():
+    """The source is dashed. Layers 10-11 stand behind 2-3, though their text begins with a lower digit."""
+    conditions = ("none", {"zero": "2-3"}, {"zero": "10-11"})
+    shown = Results.of(
+        score(target, 90.0 - 5 * place, condition=condition)
+        for place, condition in enumerate(conditions)
+        for target in ("en", "fr")
+    )
+    layers = intervention_profiles(shown).to_dict()["vconcat"][0]["concat"][0]["layer"]
+    lines = [layer for layer in layers if layer["mark"]["type"] == "line"]
+    styles = {layer["transform"][0]["filter"]: layer["mark"]["strokeDash"] for layer in lines}
+    assert styles == {"(datum.line === 'same language')": [4, 3], "(datum.line === 'zero-shot, mean')": [1, 0]}
+    assert [layer["encoding"]["x"]["sort"] for layer in lines] == [["2–3", "10–11"]] * 2
+
+
 def test_bars_of_two_lines_at_one_layer_stand_beside_each_other_and_those_of_one_line_at_their_layer():
     def shifts(shown):
         layers = intervention_profiles(shown).to_dict()["vconcat"][0]["concat"][0]["layer"]
