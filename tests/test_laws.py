@@ -25,7 +25,7 @@ SHOWN = {
     "report/atlas/every_eval_ever.py",
     "results/most_frequent_label.py",
 }
-"""The files that show provenance; the last one also shows findings that a score has nothing to lose."""
+"""The files that show provenance, or, as the last one, a baseline that follows from it."""
 
 TAKEN_APART = {"startswith", "endswith", "removeprefix", "removesuffix", "split", "rsplit", "partition", "rpartition"}
 WORDS = re.compile(r"\b(conditions?|label|ablation|measure|pair|state|head|column|variant|tags)\b", re.IGNORECASE)

@@ -29,7 +29,7 @@ from crosslens.report.significance import Significance
 from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, published_caption, published_rows
 from crosslens.results.cells import Column, Key, groups_of
-from crosslens.results.most_frequent_label import WORDS, most_frequent_label_text
+from crosslens.results.most_frequent_label import BASELINE, most_frequent_label_text
 from crosslens.results.order import Order
 from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results, concatenated, remembered
@@ -265,7 +265,7 @@ def _baselines(blocks: Sequence[Comparison]) -> str:
         known.setdefault(block.task, []).append(block.records)
     scores = {task: most_frequent_label_text(*records) for task, records in known.items()}
     named = [f"{task_name(task)} {score}" if len(known) > 1 else score for task, score in scores.items() if score]
-    return f" {at_the_start(WORDS)}: {', '.join(named)}." if named else ""
+    return f" {at_the_start(BASELINE)}: {', '.join(named)}." if named else ""
 
 
 def _table(

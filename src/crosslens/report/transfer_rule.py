@@ -81,15 +81,18 @@ def _measured_again(rule: Rule, results: Results) -> list[Table]:
         rows.append(Row(", ".join(filter(None, words)), cells))
     of = f" of {next(iter(encoders))}" if len(encoders) == 1 and None not in encoders else ""
     caption = f"Absolute difference of scores{of} to those that the rule was fitted to, in points."
-    groups = {_names([rule])[0]: tuple(rows)}
-    return [Table("rule-measured-again", caption, ("mean", "largest"), groups)] if rows else []
+    return [Table("rule-measured-again", caption, ("mean", "largest"), {_name(rule): tuple(rows)})] if rows else []
 
 
 def _rows(means: dict[str, Mean]) -> tuple[Row, ...]:
     return tuple(Row(name, tuple(Cell(value, "score") for value in mean)) for name, mean in means.items())
 
 
+def _name(rule: Rule) -> str:
+    return rule.provenance.encoder or "a rule without a name"
+
+
 def _names(rules: Sequence[Rule]) -> list[str]:
-    """Encoder of each rule, with its place among the rules behind a name that several have."""
-    names = [rule.provenance.encoder or "a rule without a name" for rule in rules]
+    """Name of each rule, with its place among the rules behind a name that several have."""
+    names = list(map(_name, rules))
     return [f"{name} (rule {place})" if names.count(name) > 1 else name for place, name in enumerate(names, start=1)]

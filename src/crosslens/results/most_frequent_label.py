@@ -7,7 +7,7 @@ from crosslens.results.cells import disambiguated
 from crosslens.results.record import Results, remembered
 from crosslens.tasks import TASKS
 
-WORDS = "always predicting the most frequent label of a corpus"
+BASELINE = "always predicting the most frequent label of a corpus"
 """The baseline in notes and captions, before its score."""
 
 TAG = "most_frequent_gold"
@@ -57,7 +57,7 @@ def most_frequent_label_text(*scores: Results) -> str:
     return " to ".join(dict.fromkeys(ends))
 
 
-def baseline_note(*scores: Results) -> str:
+def baseline_note(scores: Results) -> str:
     """The baseline as a note below a table of these scores; "" where `most_frequent_label_text` is."""
-    score = most_frequent_label_text(*scores)
-    return f"{WORDS}: {score}" if score else ""
+    score = most_frequent_label_text(scores)
+    return f"{BASELINE}: {score}" if score else ""

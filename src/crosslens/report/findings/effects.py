@@ -8,7 +8,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.layers import format_layers
 from crosslens.formatting import counted, signed
 from crosslens.report.blocks import Block, score_blocks
-from crosslens.results.cells import Cell, Cells, Column, Key, condition_of, mean_of, without_digest
+from crosslens.results.cells import Cell, Column, Key, condition_of, mean_of, without_digest
 from crosslens.results.most_frequent_label import most_frequent_label
 from crosslens.results.pivot import mean_row, number_of_languages, parts_of, score_cells
 from crosslens.results.record import Results
@@ -216,21 +216,16 @@ def effects(results: Results, *, skipped: Callable[[str], None] = lambda reason:
             for variant in dict.fromkeys(column.variant for column in table.columns):
                 with_partner = f"with {partner}" if partner and len(partners) > 1 else ""
                 apart = ", ".join(filter(None, (with_partner, variant)))
-                effect = _effect(block, table, depth, variant, apart, skipped, most_frequent_label(records))
+                effect = _effect(block, records, depth, variant, apart, skipped)
                 computed += [] if effect is None else [effect]
     return computed
 
 
 def _effect(
-    block: Block,
-    table: Cells,
-    depth: int | None,
-    variant: str,
-    apart: str,
-    skipped: Callable[[str], None],
-    baselines: Mapping[tuple[str | None, str], float],
+    block: Block, records: Results, depth: int | None, variant: str, apart: str, skipped: Callable[[str], None]
 ) -> Effect | None:
     """The effect for one variant; None without a reference that has same-language and zero-shot scores."""
+    table, baselines = score_cells(records), most_frequent_label(records)
     reference = Column(Condition(), variant)
     same, cross, _ = (
         [row for row in part if table.get(row, reference).by_seed] for part in parts_of(table, block.source)
