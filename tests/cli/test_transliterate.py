@@ -9,7 +9,7 @@ from crosslens.data.formats import conllu, iob
 def test_transliterate_writes_the_kind_of_file_it_reads(run, folder, treebanks):
     status, _, err = run("transliterate", "fr.conllu", "--scheme", "latin-cyrillic", "--out", "out.conllu")
     assert status == 0, err
-    assert "6 items of fr.conllu@latin-cyrillic" in err
+    assert "6 sentences of fr.conllu@latin-cyrillic" in err
     assert conllu.read("out.conllu").sentences[0].words[1] == "цхат"
     assert run("transliterate", "fr.txt", "--scheme", "latin-cyrillic", "--out", "out.txt")[0] == 0
     assert len((folder / "out.txt").read_text("utf-8").splitlines()) == 120
@@ -53,3 +53,18 @@ def test_layers_that_the_format_lacks_are_named_and_written_in_the_other_format(
     status, _, said = run(*asked, "out.iob2")
     assert (status, "parts of speech and trees are left out" in said) == (0, True), said
     assert iob.read("out.iob2").layers == {"entities"}
+
+
+def test_letters_without_a_rule_are_named_the_most_frequent_first(run, folder):
+    (folder / "words.txt").write_text("qu wa qax\n", "utf-8")
+    (folder / "one.tsv").write_text("a\tа\nu\tу\nx\tкс\n", "utf-8")
+    run("transliterate", "words.txt", "--scheme", "one.tsv", "--out", "out.txt")
+    assert (folder / "out.txt").read_text("utf-8") == "qу wа qакс\n"
+    _, _, err = run("transliterate", "words.txt", "--scheme", "one.tsv", "--out", "out.txt", "--overwrite")
+    assert "out.txt: one.tsv leaves 3 letters as before, most often q w" in err.splitlines()
+    (folder / "all.tsv").write_text("a\tа\nu\tу\nx\tкс\nq\tк\nw\tв\n", "utf-8")
+    _, _, err = run("transliterate", "words.txt", "--scheme", "all.tsv", "--out", "out.txt", "--overwrite")
+    assert "leaves" not in err
+    (folder / "same.tsv").write_text("q\tk\n", "utf-8")  # a spelling, not another script
+    _, _, err = run("transliterate", "words.txt", "--scheme", "same.tsv", "--out", "out.txt", "--overwrite")
+    assert "1 text of words.txt@same.tsv" in err and "leaves" not in err

@@ -36,6 +36,15 @@ def test_a_caption_speaks_of_columns_that_are_there(records, caption):
         assert table.caption == caption.format(about)
 
 
+@pytest.mark.parametrize("condition", [{"freeze": "0-3"}, {"layers": "1-2", "components": "attention"}])
+def test_a_caption_explains_layers_without_another_word_where_a_head_has_none(condition):
+    named = score("fr", 80.0, condition=condition)
+    for records, explained in ([*REFERENCE, named], False), ([*REFERENCE, named, PLAIN[4]], True):
+        (table,) = layer_deltas(Results.of(records))
+        assert ("layers without another word are re-initialised" in table.caption) == explained
+        assert "and differences (Δ) of other conditions" in table.caption
+
+
 BASELINE = "Always predicting the most frequent label of a corpus: "
 
 

@@ -8,6 +8,10 @@ from crosslens.cli._names import CORPUS
 from crosslens.cli._options import data_option, out_option
 from crosslens.errors import RequestError
 from crosslens.files import write_finished, write_text
+from crosslens.formatting import counted
+
+SHOWN = 10
+"""Number of letters without a rule that are named, the most frequent first."""
 
 
 @click.command("transliterate")
@@ -32,7 +36,7 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     from crosslens.corpora.catalogue import load_corpus, load_text, names_text
     from crosslens.data.formats import CONLLU, FORMATS, IOB2, LABELLED, Format
     from crosslens.data.sentence import Sentence
-    from crosslens.data.transliteration import transliterate
+    from crosslens.data.transliteration import letters_left, transliterate
 
     raw = names_text(corpus)
     read = load_text(corpus, data=data) if raw else load_corpus(corpus, data=data)
@@ -57,7 +61,11 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
             chosen.write(written, path)
 
     write_finished(path, write)
-    say(f"{out}: {len(written):,} items of {written.name}, language {written.language or 'unknown'}")
+    items = counted(len(written), written.unit, f"{written.unit}s")
+    say(f"{out}: {items} of {written.name}, language {written.language or 'unknown'}")
+    if left := letters_left(read, written):
+        count = counted(sum(left.values()), "letter", "letters")
+        say(f"{out}: {scheme} leaves {count} as before, most often {' '.join([*left][:SHOWN])}")
     if known == (IOB2, CONLLU):
         say(
             f"{out}: parts of speech and trees are left out; a file that ends in .conllu has them"

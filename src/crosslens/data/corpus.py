@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
-from typing import overload
+from typing import Literal, overload
 
 import numpy as np
 
@@ -44,10 +44,8 @@ class Corpus(Sequence[Item]):
 
     def __repr__(self) -> str:
         language = f" ({self.language})" if self.language else ""
-        texts = any(isinstance(item, Text) for item in self.items)
-        unit = ("text" if texts else "sentence") + "s" * (len(self) != 1)
-        words = "" if texts else f", {self.words} words"
-        return f"Corpus {self.name}{language}: {len(self)} {unit}{words}"
+        words = f", {self.words} words" if self.unit == "sentence" else ""
+        return f"Corpus {self.name}{language}: {len(self)} {self.unit}{'s' * (len(self) != 1)}{words}"
 
     @overload
     def __getitem__(self, index: int) -> Item: ...
@@ -107,6 +105,11 @@ class Corpus(Sequence[Item]):
                 hint="give texts, such as a .txt or .tsv file, sib200/eng_Latn or xnli/en",
             )
         return self.items  # pyright: ignore[reportReturnType]
+
+    @property
+    def unit(self) -> Literal["sentence", "text"]:
+        """What each item is."""
+        return "text" if any(isinstance(item, Text) for item in self.items) else "sentence"
 
     @cached_property
     def words(self) -> int:

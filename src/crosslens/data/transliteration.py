@@ -8,6 +8,7 @@ script into one that the encoder knows; raw text and annotated data need the sam
 import csv
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -17,7 +18,7 @@ from pathlib import Path
 from crosslens.data.corpus import Corpus, require_corpus
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
 from crosslens.data.language_families import parse_language
-from crosslens.data.scripts import main_script
+from crosslens.data.scripts import count_scripts, main_script
 from crosslens.data.sentence import Item, Sentence
 from crosslens.errors import DataError, RequestError, suggest
 
@@ -199,6 +200,29 @@ def transliterate(corpus: Corpus, scheme: str) -> Corpus:
     if tag.language and after and before != after:
         language = str(tag.update_dict({"script": after}))
     return replace(corpus, items=items, name=f"{corpus.name}@{scheme}", language=language)
+
+
+def letters_left(before: Corpus, after: Corpus) -> dict[str, int]:
+    """Count the letters that a transliteration left in the old script: its scheme has no rule for them.
+
+    Args:
+        before: the corpus.
+        after: the same corpus, transliterated.
+
+    Returns:
+        Letter -> number of occurrences, most frequent first; empty if the scheme writes no other script.
+
+    Examples:
+        >>> urdu = xl.load_corpus([["ہم", "ہیں"]], language="ur")
+        >>> letters_left(urdu, xl.transliterate(urdu, "uyghur-latin"))
+        {'ہ': 2, 'ں': 1}
+    """
+    scripts, gained = (count_scripts(item.text for item in corpus) for corpus in (before, after))
+    old = next(iter(scripts), None)
+    if all(count <= scripts.get(script, 0) for script, count in gained.items() if script != old):
+        return {}
+    characters = Counter(character for item in after for character in item.text)
+    return {character: n for character, n in characters.most_common() if main_script([character]) == old}
 
 
 def _item(item: Item, word: Callable[[str], str]) -> Item:

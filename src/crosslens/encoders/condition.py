@@ -181,7 +181,7 @@ class Condition(Strict):
     @property
     def whole_layers(self) -> bool:
         """Whether it only re-initialises whole layers, with the architecture's own initialiser."""
-        return self.reinit is not None and self.recipe is None and self.reinit.label == self.reinit.layers
+        return self.reinit is not None and self.recipe is None and self.reinit.whole_layers
 
     @property
     def start(self) -> str:

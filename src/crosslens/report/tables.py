@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_ranking
 from crosslens.report.blocks import on_one_layer, score_head, scores_of
@@ -36,11 +37,11 @@ from crosslens.results.record import Results, concatenated, remembered
 from crosslens.tasks import TASKS, main_metric
 from crosslens.tasks.titles import at_the_start, task_name
 
-OF_OTHER_CONDITIONS = (
-    ", and differences (Δ) of other conditions to the reference with the same settings; layers without another word are"
-    " re-initialised"
-)
+OF_OTHER_CONDITIONS = ", and differences (Δ) of other conditions to the reference with the same settings"
 """The part of a caption on columns of differences."""
+
+OF_LAYERS_ALONE = "; layers without another word are re-initialised"
+"""Follows it where the head of such a column is only layers."""
 
 
 def all_tables(
@@ -254,7 +255,10 @@ def _caption(about: str, blocks: Sequence[Comparison]) -> str:
         models = "models" if any(column.variant for column in scores) else "model"
         caption += f" of the reference {models} ({', '.join(heads)})"
     caption += about
-    caption += OF_OTHER_CONDITIONS if len(scores) < len(columns) else ""
+    differences = [column.condition for column, is_difference in columns if is_difference]
+    caption += OF_OTHER_CONDITIONS if differences else ""
+    parts = [part for condition in differences for part in condition.interventions]
+    caption += OF_LAYERS_ALONE if any(isinstance(part, Reinit) and part.whole_layers for part in parts) else ""
     return caption + (f". {OTHERS}: mean over the other languages." if any(block.cross for block in blocks) else ".")
 
 

@@ -37,7 +37,7 @@ class _Score:
         cell: task and data.
         start: what training began with: ``encoder``, ``adapted``, ``scratch`` or ``bilstm``.
         values: contributions of sentences in points, or an `Unpaired`.
-        run: the run, or what else tells runs of one seed apart.
+        run: the run, and what else tells runs of one seed apart.
         recipe: how it was trained.
         encoder: digest of the encoder that training began with; None if unknown.
         named: name of the encoder in the study.
@@ -92,7 +92,9 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
         values = linearised(counts[:1], counts[1:])[0]
         encoder = identities[run][0]["encoder"]
         language = row["target"] or "?"
-        scores.append(_Score(_cell(row), start, row["seed"], language, values, run, recipe, encoder, row["encoder"]))
+        scores.append(
+            _Score(_cell(row), start, row["seed"], language, values, f"run {run}", recipe, encoder, row["encoder"])
+        )
     hint = f"name the studies to look at: --study {' or --study '.join(planned)}"
     read_script = partial(_script, data=data)
     return _typology(scores, place=str(store.folder), words=_words(store), hint=hint, read_script=read_script)
@@ -120,7 +122,8 @@ def typology_of(results: Results) -> "pandas.DataFrame":
         values = Unpaired(value, math.nan)
         if low is not None and high is not None:
             values = Unpaired.of_interval(value, low, high)
-        names = canonical_json([row["study"], row["encoder"], row["run"]]).decode()
+        named = {"run": row["run"], "study": row["study"], "encoder": row["encoder"]}
+        names = ", ".join(f"{what} {name}" for what, name in named.items() if name)
         recipe = canonical_json([row["recipe"], row["settings"]]).decode()
         seed, language, digest = row["seed"] or 0, row["target"] or "?", row["encoder_digest"]
         scores.append(_Score(_cell(row), start, seed, language, values, names, recipe, digest, row["encoder"]))
@@ -150,7 +153,7 @@ def _typology(
         alike = recipes.setdefault((cell, "encoder" if start == "adapted" else start), score.recipe) == score.recipe
         alike &= encoders.setdefault((cell, start), score.named) == score.named
         if not alike or runs.setdefault((cell, start, score.seed), score.run) != score.run:
-            ambiguous.setdefault(cell, f"{start}, run {score.run}, differs")
+            ambiguous.setdefault(cell, f"{start}: {score.run} differs")
         values.setdefault(cell, {}).setdefault(start, {})[score.seed] = score.values
         if start == "adapted" and score.encoder is not None:
             adapted_on.setdefault(cell, set()).add(score.encoder)

@@ -129,7 +129,7 @@ def _predicted(
                 for number, answer in zip(numbers, model.task.predict(model.head, of_model, batch), strict=True):
                     by_model[units[number][0].sentence] = answer
             done += len(numbers)
-            progress.report("predicting", done, len(units), "sentences")
+            progress.report("predicting", done, len(units), f"{corpus.unit}s")
     return [
         replace(
             corpus,

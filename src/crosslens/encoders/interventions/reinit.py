@@ -41,6 +41,11 @@ class Reinit(Intervention):
         return " ".join([self.layers, *self._settings])
 
     @property
+    def whole_layers(self) -> bool:
+        """Whether the label is only the layers: all their components, with the architecture's own initialiser."""
+        return not self._settings
+
+    @property
     def _settings(self) -> list[str]:
         words = [self.components] if self.components != "all" else []
         return words + ([f"init={self.init}"] if self.init != "architecture" else [])
