@@ -65,7 +65,7 @@ def command(corpus: str, scheme: str, out: str, data: str | None) -> None:
     say(f"{out}: {items} of {written.name}, language {written.language or 'unknown'}")
     if left := letters_left(read, written):
         count = counted(sum(left.values()), "letter", "letters")
-        say(f"{out}: {scheme} leaves {count} as before, most often {' '.join([*left][:SHOWN])}")
+        say(f"{out}: {scheme} has no rule for {count}, most often {' '.join([*left][:SHOWN])}")
     if known == (IOB2, CONLLU):
         say(
             f"{out}: parts of speech and trees are left out; a file that ends in .conllu has them"
