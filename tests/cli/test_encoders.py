@@ -1,5 +1,7 @@
 """Encoders as commands name them."""
 
+import json
+
 import pandas as pd
 import pytest
 from safetensors.numpy import load_file
@@ -42,3 +44,23 @@ def test_an_unpacked_encoder_has_its_subwords_and_weights_counted(run, monkeypat
     monkeypatch.setattr("crosslens.encoders.models.e5.get_e5_small", lambda *given, **more: sizes)
     status, _, said = run("encoders", "get", "e5-small", "--out", "e5")
     assert (status, said) == (0, "e5: multilingual-e5-small, 12,345 subwords, 6,789,012 weights\n")
+
+
+def test_the_coverage_of_each_corpus_is_listed(run, folder, treebanks, tiny_bert):
+    (folder / "ja.txt").write_text("日 le 日本\n", "utf-8")
+    (folder / "words.conllu").write_text("1\tchat\t" + "\t".join("_" * 8) + "\n\n", "utf-8")
+    asked = ("encoders", "coverage", tiny_bert, "ja=ja.txt,fr=words.conllu", "--data", treebanks)
+    status, shown, err = run(*asked, "--csv", "covered.csv")
+    assert status == 0, err
+    assert f"Coverage by the vocabulary of {tiny_bert}" in shown
+    japanese, french = pd.read_csv("covered.csv").to_dict("records")
+    assert (japanese["language"], japanese["words"], japanese["unknown characters"]) == ("ja", 3, "日 本")
+    assert japanese["unknown %"] == pytest.approx(200 / 3)
+    assert (french["words"], french["unknown %"], french["split %"], french["subwords per word"]) == (1, 0, 100, 4)
+    assert "日 本" in shown
+    status, shown, err = run(*asked, "--json")
+    assert [row["corpus"] for row in json.loads(shown)] == ["ja.txt", "words.conllu"]
+    (many := folder / "many.txt").write_text(" ".join("一二三四五六七八九十百千"), "utf-8")
+    _, shown, _ = run("encoders", "coverage", tiny_bert, many, "--json")
+    assert json.loads(shown)[0]["unknown characters"] == "一 二 三 四 五 六 七 八 九 十"
+    assert run("encoders", "coverage", tiny_bert, "absent.txt")[0] == 2

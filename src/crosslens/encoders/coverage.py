@@ -1,5 +1,7 @@
 """Vocabulary coverage: unknown words, split words and fertility of a text."""
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,7 +9,7 @@ import numpy as np
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import count_words, cut_words
 from crosslens.data.sentence import Text
-from crosslens.data.subwords import word_prefix
+from crosslens.data.subwords import split_words, word_prefix
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import cut_subwords
 from crosslens.errors import DataError
@@ -32,10 +34,22 @@ class Coverage:
 
 
 def measure_coverage(encoder: Encoder, corpus: Corpus) -> Coverage:
-    """Measure how an encoder's vocabulary covers a corpus; running text is split at spaces and punctuation.
+    """Measure how an encoder's vocabulary covers a corpus (Rust et al. 2021, section 3.3).
+
+    Args:
+        encoder: its tokenizer for the language of the corpus is used.
+        corpus: sentences, or running text, which is split at spaces and punctuation.
+
+    Returns:
+        Percentages of words that are unknown and split, and means over words and subwords.
 
     Raises:
         DataError: when the corpus contains no words.
+
+    Examples:
+        >>> covered = xl.measure_coverage(encoder, xl.load_corpus([["日", "no"]], language="ja"))
+        >>> covered.words, covered.unknown
+        (2, 50.0)
     """
     words = cut_words(corpus)
     sentences = [subwords for subwords in cut_subwords(encoder, words) if len(subwords)]
@@ -52,6 +66,39 @@ def measure_coverage(encoder: Encoder, corpus: Corpus) -> Coverage:
         fertility=float(counts.mean()),
         characters=float(lengths[~unread].sum() / counts.sum()),
     )
+
+
+def unknown_characters(encoder: Encoder, corpus: Corpus) -> dict[str, int]:
+    """Count the characters of unknown words that the vocabulary has no subword for.
+
+    >>> xl.unknown_characters(encoder, xl.load_corpus([["日", "no", "日"]], language="ja"))
+    {'日': 2}
+
+    Args:
+        encoder: its tokenizer for the language of the corpus is used.
+        corpus: sentences, or running text, which is split at spaces and punctuation.
+
+    Returns:
+        Character -> number of occurrences in unknown words, most frequent first.
+    """
+    tokenizer = encoder.for_language(corpus.language).tokenizer
+    words = Counter(word for sentence in cut_words(corpus).sentences for word in sentence.words)
+
+    def unknown(probes: Iterable[str]) -> list[str]:
+        probes = list(probes)
+        split = split_words([[probe] for probe in probes], tokenizer)
+        pairs = zip(probes, split, strict=True)
+        # A character that the tokenizer leaves out, such as a combining mark, is not an unknown one.
+        return [probe for probe, cut in pairs if tokenizer.unk_token_id in cut.ids and not cut.unknown]
+
+    characters: Counter[str] = Counter()
+    for word in unknown(words):
+        for character in word:
+            characters[character] += words[word]
+    # Within a word, WordPiece needs a subword of its own, such as ##a.
+    probes = (probe for character in characters for probe in (character, character * 2))
+    lacking = {probe[0] for probe in unknown(probes)}
+    return {character: count for character, count in characters.most_common() if character in lacking}
 
 
 def fertility(encoder: Encoder, corpus: Corpus) -> float | None:
