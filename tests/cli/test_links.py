@@ -62,6 +62,9 @@ def test_without_ids_sentences_are_paired_in_order(eflomal):
 def test_a_sentence_without_translation_is_refused(eflomal):
     with pytest.raises(DataError, match="fr has no translation of item 'two' of en"):
         link_words(EN, FR[1:])
+    without_ids = Corpus(tuple(Sentence(sentence.words) for sentence in EN.sentences), "plain", "en")
+    with pytest.raises(DataError, match="plain has no ids of sentences, which fr has"):
+        link_words(without_ids, FR)
 
 
 def test_without_eflomal_the_extra_is_named_and_nothing_is_written(run, monkeypatch, tmp_path):

@@ -176,3 +176,9 @@ def test_a_report_without_figures_says_why_and_has_all_else(run, monkeypatch):
     assert (status, "pip install 'crosslens[report]'" in said) == (0, True), said
     assert said.splitlines()[-1].startswith("report: index.html, ")
     assert {path.suffix for path in Path("report").iterdir()} == {".html", ".tex", ".md", ".csv"}
+
+
+@pytest.mark.parametrize("width", ["nan", "1.9", "12.1", "inf"])
+def test_a_width_that_no_paper_has_is_refused(run, folder, width):
+    status, _, said = run("report", "fr.csv", "--out", "report", "--width", width)
+    assert (status, "Invalid value for '--width'" in said) == (2, True), said

@@ -263,3 +263,10 @@ def test_watching_a_study_ends_when_the_runs_that_are_left_have_failed(run, tmp_
     (store.folder / "failed" / "a").mkdir()
     monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail("it waits"))
     assert run("status", "runs", "--watch")[:2] == (0, "s: 0 of 1 runs done, 1 failed\n")
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_a_device_that_is_not_there_is_refused_before_any_run(run, file, tmp_path, executor):
+    status, _, said = run("run", file, "--out", "runs", "--executor", executor, "--device", "cudaa")
+    assert (status, "there is no device 'cudaa' on this machine" in said) == (2, True), said
+    assert not (tmp_path / "runs").exists()

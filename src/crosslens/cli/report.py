@@ -1,5 +1,6 @@
 """``crosslens report``: write tables, figures and a page from results."""
 
+import math
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,13 @@ from crosslens.files import write_folder
 if TYPE_CHECKING:
     from crosslens.report.render import Spread
     from crosslens.results.order import Order
+
+
+def _number(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    """Refuse what is no number: the range of an option does not."""
+    if math.isnan(value):
+        raise click.BadParameter("nan is not a number.", context, parameter)
+    return value
 
 
 @click.command("report")
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--width",
     type=click.FloatRange(2, 12),
+    callback=_number,
     default=6.8,
     show_default=True,
     metavar="INCHES",

@@ -113,8 +113,9 @@ def link_words(source: Corpus, target: Corpus, *, sentences: int | None = None) 
     else:
         ids = {item.id for item in target}
         missing = next(item.id for item in source if item.id is None or item.id not in ids)
+        reason = f"{target.name} has no translation of item {missing!r} of {source.name}"
         raise DataError(
-            f"{target.name} has no translation of item {missing!r} of {source.name}",
+            reason if missing is not None else f"{source.name} has no ids of sentences, which {target.name} has",
             hint="links need translations with the same ids, such as ud/en_pud and ud/fr_pud",
         )
     return align_words(source, translated)[:sentences]

@@ -8,13 +8,17 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
+import torch
 from ruamel.yaml import YAML
 
+from crosslens.encoders.encoder import find_device
 from crosslens.errors import RequestError
 from crosslens.progress import Listener, Progress, Update, callback, listening, terminable
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import PATIENCE, Context, Outcome, steps_reported
 from crosslens.runs.executors import find_executor
+from crosslens.runs.executors.processes import Processes
+from crosslens.runs.executors.serial import Serial
 from crosslens.runs.run import Asked, ModelRun
 from crosslens.runs.store import Store, is_store
 from crosslens.studies.plan import Plan, plan, unfinished
@@ -86,14 +90,17 @@ def run_study(
         The plan, the runs that failed, and whether the study was stopped.
 
     Raises:
-        RequestError: if the study does not exist or names something unknown, ``only`` is not one of its runs, or
-            ``workers`` is below 1.
+        RequestError: if the study does not exist or names something unknown, ``only`` is not one of its runs,
+            ``workers`` is below 1, or this machine, on which the runs would be, lacks the device.
         DataError: if corpora are missing, nothing is left without them, or one lacks the annotation of its task.
         StoreError: if the folder cannot be written to, or is on a file system without locks.
     """
     if not isinstance(study, Study):
         study = read_study(study)
     chosen = find_executor(executor, workers=workers, options=options)
+    # Other executors run on other machines; where there is a GPU, workers ask for it, because asking holds its memory.
+    if device is not None and isinstance(chosen, Serial | Processes) and not torch.cuda.is_available():
+        find_device(device)
     known, first = is_store(folder), None
     store, corpora = Store(folder), Corpora(data)
     listener = listening(progress)
