@@ -71,7 +71,9 @@ def test_what_does_not_vary_has_no_correlation():
     assert correlate(languages([1, 2, 3, 4]), languages([1, 2, 4, 3])).constant == ()
 
 
-def test_two_languages_are_refused():
+def test_fewer_than_three_languages_are_refused():
+    with pytest.raises(RequestError, match="at least 3 languages, but there is 1"):
+        correlate({"a": 1.0, "b": 2.0}, {"a": 1.0})
     with pytest.raises(RequestError, match="at least 3 languages, but there are 2"):
         correlate({"a": 1.0, "b": 2.0}, {"a": 1.0, "b": 2.0})
 

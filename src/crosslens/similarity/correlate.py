@@ -106,7 +106,10 @@ def correlate(
     languages = tuple(sorted(set.intersection(*known)))
     if len(languages) < 3 + len(control):
         beyond = f", and one more for each of {', '.join(control)}" if control else ""
-        raise RequestError(f"a correlation needs at least 3 languages{beyond}, but there are {len(languages)}")
+        raise RequestError(
+            f"a correlation needs at least 3 languages{beyond}, but there"
+            f" {'is' if len(languages) == 1 else 'are'} {len(languages)}"
+        )
     x, y, *others = (np.asarray([side[language] for language in languages], np.float64) for side in sides)
     z = np.stack(others, axis=-1) if others else np.empty((len(languages), 0))
     z = stats.rankdata(z, axis=0) if coefficient == "spearman" else z
