@@ -23,9 +23,9 @@ SHOWN = {
     "cli/align.py",
     "report/learning_curves.py",
     "report/atlas/every_eval_ever.py",
-    "results/most_frequent_label.py",
+    "results/corpus_tags.py",
 }
-"""The files that show provenance, or, as the last one, a baseline that follows from it."""
+"""The files that show provenance, or, as the last one, what follows from it for test corpora."""
 
 TAKEN_APART = {"startswith", "endswith", "removeprefix", "removesuffix", "split", "rsplit", "partition", "rpartition"}
 WORDS = re.compile(r"\b(conditions?|label|ablation|measure|pair|state|head|column|variant|tags)\b", re.IGNORECASE)

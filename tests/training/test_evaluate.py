@@ -4,7 +4,8 @@ import dataclasses
 
 import pytest
 
-from crosslens.data.sentence import Sentence
+from crosslens.data.corpus import Corpus
+from crosslens.data.sentence import Sentence, Text
 from crosslens.errors import DataError, EncoderError, RequestError
 from crosslens.tasks.parsing import Parsing
 from crosslens.training.checkpoint import save_model
@@ -13,6 +14,7 @@ from crosslens.training.finetune import finetune
 from crosslens.training.intervene import intervene
 from crosslens.training.predict import predict
 from toy_trainings import FAST
+from toys import loaded_with, metaspace
 
 
 def test_scored_words_are_all_words_and_unseen_labels_are_errors(tagger, toy):
@@ -39,6 +41,22 @@ def test_records_count_what_was_read_otherwise_than_it_is_written(tagger, toy):
     (tags,) = evaluate(tagger, corpus).tags()
     names = ("sentences", "unknown_words", "cut_words", "split_sentences")
     assert [tags[name] for name in names] == [len(toy("test")) + 1, 2, 0, 1]
+
+
+@pytest.mark.parametrize("task", ["pos", "document"])
+def test_records_count_the_subwords_that_the_encoder_does_not_know(tmp_path, task):
+    """Each subword once, whatever the windows; a lone mark of the beginning of a word is none."""
+    encoder = loaded_with(metaspace(), tmp_path)
+    words = ("the", "日", "dog", "本") * 30
+    assert [encoder.tokenizer.tokenize(word) for word in words[1:3]] == [["▁", "日"], ["▁", "d", "o", "g"]]
+    train = {
+        "pos": Corpus((Sentence(words, ("NOUN",) * len(words)),), "train", "en"),
+        "document": Corpus((Text((" ".join(words[:12]),), "a"), Text(("the dog",), "b")), "train", "en"),
+    }[task]
+    recipe = FAST.model_copy(update={"epochs": 1, "window": 16 if task == "pos" else None})  # a longer text is cut
+    (tags,) = evaluate(finetune(encoder, task, train=train, recipe=recipe), train).tags()[:1]
+    counts = {"pos": (180, 60), "document": (3 * 6 + 4, 6)}
+    assert (tags["subwords"], tags["unknown_subwords"]) == counts[task]
 
 
 def test_records_name_the_release_of_a_corpus_that_has_one(tagger, toy):

@@ -30,6 +30,11 @@ class EncodedCorpus:
     cut: int
     split: int
 
+    @property
+    def subwords(self) -> np.ndarray:
+        """``(subwords,)``: ids of all subwords of the corpus, each once, without special tokens around texts."""
+        return np.concatenate([np.empty(0, np.int64), *(each.ids[slice(*each.span)] for each in self.windows)])
+
 
 def read_windows(
     encoder: Encoder, corpus: Corpus, *, window: int | None = None, context: int | None = None

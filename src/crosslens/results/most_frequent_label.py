@@ -1,9 +1,8 @@
 """Scores that need no model: always predicting the most frequent label of the test corpus."""
 
-import numpy as np
-
 from crosslens.formatting import plain
 from crosslens.results.cells import disambiguated
+from crosslens.results.corpus_tags import tagged_corpora
 from crosslens.results.record import Results, remembered
 from crosslens.tasks import TASKS
 
@@ -25,14 +24,7 @@ def most_frequent_label(scores: Results) -> dict[tuple[str | None, str], float]:
         Language and corpus, as tables of these scores name them -> points. Corpora are absent where the metric is not
         accuracy, or where an earlier version of crosslens measured all scores.
     """
-    texts = scores.columns.coded("tags")
-    tagged = np.flatnonzero(np.array([f'"{TAG}"' in text for text in texts.values], bool)[texts.codes])
-    corpora = disambiguated(scores).columns.together("target", "corpus").of(tagged)
-    firsts = Results(scores.records.take(tagged[corpora.firsts]))
-    return {
-        corpus: 100.0 * tags[TAG] / n
-        for corpus, tags, n in zip(corpora.values, firsts.tags(), firsts.records["n"].to_pylist(), strict=True)
-    }
+    return {(target, corpus): 100.0 * tags[TAG] / n for (target, corpus), tags, n in tagged_corpora(scores, TAG)}
 
 
 def most_frequent_label_text(*scores: Results) -> str:

@@ -36,6 +36,7 @@ from crosslens.results.cells import (
 from crosslens.results.most_frequent_label import baseline_note
 from crosslens.results.record import Results, concatenated, remembered
 from crosslens.results.record_settings import settings_apart
+from crosslens.results.unread import unread_note
 from crosslens.tasks import main_metric
 
 if TYPE_CHECKING:
@@ -353,7 +354,8 @@ def sections(results: Results) -> Iterator[Section]:
         title = ", ".join(
             filter(None, (f"{task or ''} {metric}".strip(), f"source {source or 'unknown'}", encoder, *split))
         )
-        yield Section(one_line(title), block, "; ".join(filter(None, (_averaged_seeds(block), baseline_note(block)))))
+        notes = (_averaged_seeds(block), baseline_note(block), unread_note(block))
+        yield Section(one_line(title), block, "; ".join(filter(None, notes)))
     measured = Results(results.records.filter(pc.field("measure").is_valid()))
     for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):
         after = f", fine-tuned for {task}" if task else ""

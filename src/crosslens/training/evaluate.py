@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from transformers import PreTrainedTokenizerBase
 
 from crosslens import __version__
 from crosslens.corpora.catalogue import CorpusLike, load_corpora
 from crosslens.data.corpus import Corpus
+from crosslens.data.subwords import lone_prefixes
 from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.options import Precision
 from crosslens.files import new_folder
@@ -96,13 +98,14 @@ def evaluate_variants(
         listener.report("evaluating", number, len(corpora), "corpora", full_corpus.name)
         corpus = model.task.cut(model.encoder, full_corpus)
         encoded = read_for(model, corpus)
+        facts = _facts(model.encoder.for_language(corpus.language).tokenizer, corpus, encoded)
         for variant, annotated in enumerate(predict_variants(models, corpus, encoded)):
             own = columns[variant]
             for score in model.task.score(corpus, annotated, known=frozenset(model.labels)):
                 counts[variant][own["run"], own["condition"], corpus.digest, score.metric] = np.stack(
                     [score.numerator, score.denominator]
                 )
-                records[variant].append(_record(own, models[variant].provenance, corpus, encoded, score))
+                records[variant].append(_record(own, facts, models[variant].provenance, corpus, score))
             if predicted is not None:
                 predicted(corpus, annotated)
         release_heap()
@@ -110,22 +113,29 @@ def evaluate_variants(
     return [replace(Results.of(rows), counts=counted) for rows, counted in zip(records, counts, strict=True)]
 
 
-def _record(
-    columns: Mapping[str, Any],
-    provenance: Mapping[str, str | int | float],
-    corpus: Corpus,
-    encoded: EncodedCorpus,
-    score: Score,
-) -> Record:
-    tags = {
+def _facts(tokenizer: PreTrainedTokenizerBase, corpus: Corpus, encoded: EncodedCorpus) -> dict[str, int]:
+    """What a corpus was read as; a lone mark of the beginning of a word counts as no subword."""
+    subwords = encoded.subwords
+    subwords = subwords[~np.isin(subwords, lone_prefixes(tokenizer))]
+    unknown = tokenizer.unk_token_id
+    return {
         "sentences": len(corpus),
+        "subwords": len(subwords),
+        "unknown_subwords": 0 if unknown is None else int(np.count_nonzero(subwords == unknown)),
         "unknown_words": encoded.unknown,
         "cut_words": encoded.cut,
         "split_sentences": encoded.split,
-        "crosslens": __version__,
-        **score.notes,
-        **provenance,
     }
+
+
+def _record(
+    columns: Mapping[str, Any],
+    facts: Mapping[str, int],
+    provenance: Mapping[str, str | int | float],
+    corpus: Corpus,
+    score: Score,
+) -> Record:
+    tags = {**facts, "crosslens": __version__, **score.notes, **provenance}
     if corpus.release:
         tags["release"] = corpus.release
     return Record(

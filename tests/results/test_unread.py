@@ -1,0 +1,33 @@
+"""Corpora that an encoder reads as its unknown token, and the note on them."""
+
+import pytest
+
+from crosslens.results.pivot import sections
+from crosslens.results.record import Results
+from crosslens.results.unread import unread, unread_note
+from made_records import PLAIN, score
+
+
+def read(target, unknown, *, subwords=200, **columns):
+    return score(target, 50.0, tags={"subwords": subwords, "unknown_subwords": unknown}, **columns)
+
+
+def test_corpora_with_a_tenth_of_unknown_subwords_are_named():
+    records = Results.of([read("fr", 0), read("de", 19), read("ja", 20), read("nqo", 190)])
+    assert unread(records) == {"ud/ja": 10.0, "ud/nqo": 95.0}
+    assert unread_note(records) == "subwords that the encoder does not know: ud/ja (10 %), ud/nqo (95 %)"
+    (section,) = sections(records)
+    assert unread_note(records) in section.note
+
+
+def test_of_models_with_vocabularies_of_their_own_the_one_that_knows_least_counts():
+    for start, encoder in ((None, "f"), ("bilstm", "e")):
+        records = [read("fr", 30), read("fr", 90, start=start, encoder=encoder), read("fr", 20, encoder="g")]
+        for order in (records, records[::-1]):
+            assert unread(Results.of(order)) == {"ud/fr": 45.0}
+
+
+@pytest.mark.parametrize("records", [PLAIN, [read("fr", 0, subwords=0)], []])
+def test_nothing_is_said_without_counts(records):
+    assert unread(Results.of(records)) == {}
+    assert unread_note(Results.of(records)) == ""
