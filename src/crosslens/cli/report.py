@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _number(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    """Refuse what is no number: the range of an option does not."""
+    """Refuse nan, which the range of an option accepts."""
     if math.isnan(value):
         raise click.BadParameter("nan is not a number.", context, parameter)
     return value
