@@ -67,3 +67,15 @@ def test_captions_say_what_text_classification_scores_without_a_model(tasks, sen
     for make, begins in ((layer_deltas, MEAN.strip()), (layer_sets, "Scores by condition.")):
         (table,) = make(records)
         assert table.caption.endswith(begins + sentence)
+
+
+def test_captions_name_corpora_that_the_encoder_cannot_read():
+    unknown = {"en": 0, "fr": 5, "de": 90}
+    records = Results.of(
+        replace(record, task=task, n=100, tags={"subwords": 100, "unknown_subwords": unknown[record.target]})
+        for task in ("pos", "parsing")
+        for record in PLAIN
+    )
+    for make in (layer_deltas, layer_sets):
+        (table,) = make(records)
+        assert table.caption.endswith(" Subwords that the encoder does not know: ud/de (90 %).")

@@ -34,6 +34,7 @@ from crosslens.results.most_frequent_label import BASELINE, most_frequent_label_
 from crosslens.results.order import Order
 from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results, concatenated, remembered
+from crosslens.results.unread import unread_note
 from crosslens.tasks import TASKS, main_metric
 from crosslens.tasks.titles import at_the_start, task_name
 
@@ -203,7 +204,7 @@ def layer_sets(results: Results, *, beside: Paper | None = None) -> list[Table]:
     caption = "Scores by condition."
     if by_task:
         caption += f" Standard deviations over seeds, min/median/max: {', '.join(by_task)}."
-    caption += _baselines(blocks)
+    caption += _of_corpora(blocks)
     return [Table("layer-sets", caption + published_caption(beside, groups), head, groups, tuple(notes.texts))]
 
 
@@ -262,14 +263,15 @@ def _caption(about: str, blocks: Sequence[Comparison]) -> str:
     return caption + (f". {OTHERS}: mean over the other languages." if any(block.cross for block in blocks) else ".")
 
 
-def _baselines(blocks: Sequence[Comparison]) -> str:
-    """The sentence of a caption on what text classification scores without any model; "" without such a task."""
+def _of_corpora(blocks: Sequence[Comparison]) -> str:
+    """What a caption says of test corpora: the score of text classification without any model, and unknown subwords."""
     known: dict[str, list[Results]] = {}
     for block in blocks:
         known.setdefault(block.task, []).append(block.records)
     scores = {task: most_frequent_label_text(*records) for task, records in known.items()}
     named = [f"{task_name(task)} {score}" if len(known) > 1 else score for task, score in scores.items() if score]
-    return f" {at_the_start(BASELINE)}: {', '.join(named)}." if named else ""
+    notes = (f"{BASELINE}: {', '.join(named)}" if named else "", unread_note(*(block.records for block in blocks)))
+    return "".join(f" {at_the_start(note)}." for note in notes if note)
 
 
 def _table(
@@ -291,7 +293,7 @@ def _table(
             published = _beside(block, line, columns, row.cells, beside, notes) if beside is not None else ()
             title = ", ".join(filter(None, (block.title, block.label, line.part)))
             groups[title] = (*groups.get(title, ()), replace(row, kind="mean") if line.is_mean else row, *published)
-    caption = _caption(about, blocks) + _baselines(blocks) + published_caption(beside, groups)
+    caption = _caption(about, blocks) + _of_corpora(blocks) + published_caption(beside, groups)
     return Table(name, caption, head, groups, tuple(notes.texts))
 
 

@@ -21,7 +21,11 @@ def unread(scores: Results) -> dict[str, float]:
     return shares
 
 
-def unread_note(scores: Results) -> str:
+def unread_note(*scores: Results) -> str:
     """The note of a table on such corpora; "" without any."""
-    named = ", ".join(f"{corpus} ({share:.0f} %)" for corpus, share in unread(scores).items())
+    shares: dict[str, float] = {}
+    for each in scores:
+        for corpus, share in unread(each).items():
+            shares[corpus] = max(share, shares.get(corpus, 0.0))
+    named = ", ".join(f"{corpus} ({share:.0f} %)" for corpus, share in shares.items())
     return f"subwords that the encoder does not know: {named}" if named else ""
