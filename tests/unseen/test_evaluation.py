@@ -22,6 +22,9 @@ def test_errors_on_languages_left_out_are_those_of_the_rule():
     assert sum(worse) > 0
     by_source = [errors[f"error of an estimate from {source}"].value for source in ("en", "fr")]
     assert sum(by_source) / 2 == pytest.approx(rule.error.value)  # every language has both
+    of_english = [error for row, error in zip(rule.measured, rule.errors, strict=True) if row.source == "en"]
+    assert by_source[0] == pytest.approx(sum(of_english) / 12)
+    assert by_source[0] != pytest.approx(by_source[1])
     assert set(OF_PROBES) < set(FEATURES)
     assert errors["error without the features of probes"].value > 1.5 * rule.error.value
 
@@ -46,6 +49,8 @@ def test_languages_kept_apart_are_not_fitted_to():
     wrong = [abs(fitted.expected(row.features, row.source) - row.score) for row in rows]
     assert errors["error of an estimate"].value == pytest.approx(sum(wrong) / 4)
     assert "regret of always en" in errors
+    covered = errors[f"scores within the 90 % interval, ± {fitted.half_width:.1f}, %"]
+    assert covered.value == pytest.approx(25 * sum(error <= fitted.half_width for error in wrong))
     of_french = kept_apart(rule, "fr")
     assert of_french["error of an estimate"].value == pytest.approx((wrong[1] + wrong[3]) / 2)
     assert not any(name.startswith("regret") for name in of_french)  # with one source, there is no choice

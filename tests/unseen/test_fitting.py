@@ -57,3 +57,17 @@ def test_the_usual_source_is_the_default_one_whatever_its_name(encoder, treebank
     ]
     rule = fit_rule(Results.of(rows), encoder, usual=usual, data=str(treebanks))
     assert rule.sources == (usual, *sorted({"de", "en", "sv"} - {usual}))
+
+
+def test_only_zero_shot_scores_of_the_task_are_fitted(encoder, treebanks):
+    from crosslens.results.record import Record, Results
+    from crosslens.unseen.fitting import fit_rule
+
+    shared = {"encoder": "e", "metric": "accuracy", "source": "en", "seed": 1, "train": "ud/en_toy:train"}
+    other = Record(**shared, task="document", target="fr", corpus="sib200/fra_Latn:test", value=80.0)
+    score = Record(**shared, task="pos", target="sr-Latn", corpus="ud/fr_pud:test", value=50.0)
+    rule = fit_rule(Results.of([other, score]), encoder, data=str(treebanks))
+    assert [(row.language, row.score) for row in rule.measured] == [("sr", 50.0)]
+    own = Record(**shared, task="pos", target="en", corpus="ud/en_pud:test", value=90.0)
+    with pytest.raises(RequestError, match="no zero-shot pos score of an unmodified encoder"):
+        fit_rule(Results.of([own, other]), encoder, data=str(treebanks))
