@@ -1,8 +1,10 @@
 """What is counted of a text and an encoder's vocabulary."""
 
+import re
+
 import numpy as np
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from crosslens.corpora.catalogue import load_corpus
@@ -61,12 +63,26 @@ def test_words_unknown_to_both_are_not_shared_also_where_the_unknown_subword_is_
         loaded_with(tokenizer, tmp_path), words("the cat sees"), {"en": words("the dog reads")}, {}
     ).overlap
     assert overlap == {"en": 50.0}
+    nothing = gather(loaded_with(tokenizer, tmp_path), words("sees sees"), {"en": words("the dog reads")}, {})
+    assert nothing.overlap == {"en": 0.0}
 
 
 def test_vocabularies_of_bytes_are_read_as_text():
-    from toys import byte_level
-
-    assert vocabulary_scripts(byte_level())["Latn"] > 10
+    """Their pieces look like Latin letters: ``Ð¼Ð°`` is ``ма``."""
+    model = Tokenizer(models.BPE())
+    model.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    model.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=300, initial_alphabet=alphabet, show_progress=False)
+    model.train_from_iterator(["мама мыла раму"] * 20 + ["the cat"], trainer)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=model)
+    read = [tokenizer.decode([number]) for number in range(len(tokenizer))]
+    cyrillic, latin = ([piece for piece in read if len(re.findall(each, piece)) > 1] for each in ("[а-я]", "[a-z]"))
+    assert " мама" in cyrillic or "мама" in cyrillic
+    assert vocabulary_scripts(tokenizer)["Cyrl"] == len(cyrillic)
+    assert vocabulary_scripts(tokenizer)["Latn"] == len(
+        [piece for piece in read if len(re.findall("[a-z]", piece)) > 1]
+    )
 
 
 def test_text_that_nobody_can_read(encoder):
