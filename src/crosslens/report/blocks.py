@@ -1,6 +1,6 @@
 """Split scores into blocks that fit one table."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,12 @@ from crosslens.results.cells import (
     encoders_apart,
     groups_of,
 )
+from crosslens.results.most_frequent_label import BASELINE, most_frequent_label_text
 from crosslens.results.pivot import with_split_of_files
 from crosslens.results.record import Results, remembered
+from crosslens.results.unread import unread_note
 from crosslens.tasks import main_metric
+from crosslens.tasks.titles import at_the_start, task_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,3 +135,23 @@ def column_head(scores: Cells, column: Column) -> str:
     if not scores.is_difference(column):
         return score_head(column)
     return f"Δ {column.change}"
+
+
+def corpus_notes(scores: Iterable[tuple[str, Results]]) -> Iterator[str]:
+    """What a reader of scores must know of the test corpora, a sentence each.
+
+    Args:
+        scores: task and records of each table.
+
+    Returns:
+        What text classification scores without any model, and the corpora that the encoder cannot read.
+    """
+    by_task: dict[str, list[Results]] = {}
+    for task, records in scores:
+        by_task.setdefault(task, []).append(records)
+    baselines = {task: most_frequent_label_text(*records) for task, records in by_task.items()}
+    named = [f"{task_name(task)} {score}" if len(by_task) > 1 else score for task, score in baselines.items() if score]
+    if named:
+        yield f"{at_the_start(BASELINE)}: {', '.join(named)}."
+    if note := unread_note(*(each for records in by_task.values() for each in records)):
+        yield f"{at_the_start(note)}."

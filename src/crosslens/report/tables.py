@@ -8,7 +8,7 @@ from functools import partial
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_ranking
-from crosslens.report.blocks import on_one_layer, score_head, scores_of
+from crosslens.report.blocks import corpus_notes, on_one_layer, score_head, scores_of
 from crosslens.report.conditions.comparison import Comparison, comparisons, one_head_each
 from crosslens.report.conditions.dose_response import dose_response
 from crosslens.report.conditions.heads import heads
@@ -30,13 +30,10 @@ from crosslens.report.significance import Significance
 from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, published_caption, published_rows
 from crosslens.results.cells import Column, Key, groups_of
-from crosslens.results.most_frequent_label import BASELINE, most_frequent_label_text
 from crosslens.results.order import Order
 from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results, concatenated, remembered
-from crosslens.results.unread import unread_note
 from crosslens.tasks import TASKS, main_metric
-from crosslens.tasks.titles import at_the_start, task_name
 
 OF_OTHER_CONDITIONS = ", and differences (Δ) of other conditions to the reference with the same settings"
 """The part of a caption on columns of differences."""
@@ -264,14 +261,7 @@ def _caption(about: str, blocks: Sequence[Comparison]) -> str:
 
 
 def _of_corpora(blocks: Sequence[Comparison]) -> str:
-    """What a caption says of test corpora: the score of text classification without any model, and unknown subwords."""
-    known: dict[str, list[Results]] = {}
-    for block in blocks:
-        known.setdefault(block.task, []).append(block.records)
-    scores = {task: most_frequent_label_text(*records) for task, records in known.items()}
-    named = [f"{task_name(task)} {score}" if len(known) > 1 else score for task, score in scores.items() if score]
-    notes = (f"{BASELINE}: {', '.join(named)}" if named else "", unread_note(*(block.records for block in blocks)))
-    return "".join(f" {at_the_start(note)}." for note in notes if note)
+    return "".join(f" {note}" for note in corpus_notes((block.task, block.records) for block in blocks))
 
 
 def _table(
