@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
-from crosslens.corpora.translations import are_parallel, find_translations, has_known_links, link_words, require_links
+from crosslens.corpora.translations import (
+    Translations,
+    are_parallel,
+    find_translations,
+    has_known_links,
+    link_words,
+    require_links,
+)
 from crosslens.errors import DataError, RequestError
 from made_corpora import identified
 
@@ -42,6 +49,7 @@ def test_the_digest_knows_pairs_and_links(tmp_path):
     digests.add(find_translations(EN, FR, words=False).digest)
     digests.add(find_translations(EN, FR[::-1], words=False).digest)
     assert len(digests) == 4
+    assert Translations((0,), ({0: 0, 1: 1},)).digest == Translations((0,), ({1: 1, 0: 0},)).digest
 
 
 def test_a_corpus_is_linked_with_itself_word_by_word():

@@ -49,6 +49,14 @@ def test_sources_other_than_english_are_evaluated_on_their_own_test_set(task):
             assert (source.translated_from == "en") == (task == "nli")
 
 
+def test_corpora_of_artificial_languages_have_what_their_tasks_need():
+    tasks = find_data("lab").tasks
+    assert {"pos", "document", "nli"} <= tasks.keys()
+    for name, sources in tasks.items():
+        for corpus in (load_corpus(test) for source in sources.values() for test in source.tests):
+            find_task(name).check(corpus)
+
+
 def test_models_are_trained_in_the_first_artificial_language_and_tested_in_all():
     first, *_ = languages = find_laboratory("good").languages
     whole = [(language, LAB_TEST_SENTENCES) for language in languages]

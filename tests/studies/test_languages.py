@@ -13,7 +13,8 @@ def only_the_toys(monkeypatch, tmp_path):
     monkeypatch.setattr("crosslens.corpora.catalogue.cache_folder", lambda: tmp_path / "no-cache")
 
 
-def test_sentences_are_summed_by_language(treebanks):
+@pytest.mark.parametrize("order", [("pos", "nli"), ("nli", "pos")])
+def test_sentences_are_summed_by_language(treebanks, order):
     tasks = {
         "pos": {
             "en": {"train": "ud/en_toy[:4]", "tests": ["ud/en_toy[:2]", "ud/*_pud"]},
@@ -21,13 +22,15 @@ def test_sentences_are_summed_by_language(treebanks):
             "zz": {"train": "ud/de_none", "tests": ["ud/fr_none", "ud/*_none"]},
             "ru": {"train": "ud/ru_none", "tests": ["ud/ru_none"]},
         },
-        "nli": {"fr": {"train": "xnli/fr", "tests": ["xnli/fr"], "translated_from": "en"}},
+        "nli": {"fr": {"train": "xnli/fr", "tests": ["xnli/fr", "xnli/es"], "translated_from": "en"}},
     }
     pud = len(load_corpus("ud/en_pud", data=treebanks))
     pairs = len(load_corpus("xnli/fr", data=treebanks))
-    assert count_by_language(Data.model_validate({"tasks": tasks}), folder=str(treebanks)) == {
+    data = Data.model_validate({"tasks": {task: tasks[task] for task in order}})
+    assert count_by_language(data, folder=str(treebanks)) == {
         "de": {"pos": MISSING},  # its tests match nothing, so nobody knows
         "en": {"pos": f"4 + {2 + pud}"},
+        "es": {"nli": MISSING},
         "fr": {"pos": MISSING, "nli": str(pairs)},
         "ru": {"pos": MISSING},
     }
