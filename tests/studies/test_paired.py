@@ -26,6 +26,7 @@ def wider(study, treebanks, tmp_path_factory):
     folder = tmp_path_factory.mktemp("wider")
     dumped = study.model_dump()
     dumped["data"]["tasks"]["pos"]["en"]["tests"] = ["ud/en_pud", "ud/en_pud[:5]", "ud/fr_pud", "ud/fr_pud[:4]"]
+    dumped["similarity"] = {"of": ["pretrained"], "measures": ["cka"]}  # which no test reads
     assert not run(Study.model_validate(dumped), folder, treebanks).failed
     return folder
 
@@ -191,13 +192,17 @@ def test_scores_that_are_not_those_of_their_counts_are_refused(scored, value):
 def test_bilingual_encoders_are_compared_with_those_of_their_own_other_language(scored):
     """English scores: with French the sides are equal, with German they are not; the order of records is no matter."""
 
-    def of(results, partner):
-        records = results.filter(corpus_digest=scored[0][0].corpus_digest).with_columns(
-            partner=partner, run=partner, condition="none"
-        )
+    def of(results, partner, whole=False):
+        chosen = results if whole else results.filter(corpus_digest=scored[0][0].corpus_digest)
+        records = chosen.with_columns(partner=partner, run=partner, condition="none")
         return Results(records.records, {(partner, "none", *key[2:]): value for key, value in results.counts.items()})
 
     first, second = scored
     table = paired.test(of(first, "fr") + of(first, "de"), of(second, "de") + of(first, "fr")).set_index("target")
     assert table.loc["en with fr", "difference"] == 0
     assert table.loc["en with de", "difference"] == pytest.approx(second[0].value - first[0].value) != 0
+    whole = [of(*side, whole=True) for side in ((first, "fr"), (first, "de"), (second, "de"), (first, "fr"))]
+    means = paired.test(whole[0] + whole[1], whole[2] + whole[3])
+    by_partner = means[means["target"] == "mean of 2 source-language corpora"]["difference"].tolist()
+    assert by_partner[0] == 0
+    assert by_partner[1:] == [pytest.approx(np.mean([r.value for r in second]) - np.mean([r.value for r in first]))]

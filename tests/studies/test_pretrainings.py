@@ -4,6 +4,8 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.errors import DataError, RequestError
+from crosslens.lab.export import pretraining_settings
+from crosslens.lab.presets import find_laboratory
 from crosslens.runs.corpora import Corpora
 from crosslens.studies.missing import find_missing, leave_out
 from crosslens.studies.pretrainings import digests_of, find_pretraining, settings_under
@@ -115,3 +117,19 @@ def test_a_factor_changes_the_encoders_that_read_the_text(tmp_path):
         "fr": "raw/fr_other",
         "de": "raw/de_other",
     }
+
+
+def test_a_bilingual_encoder_of_artificial_languages_reads_as_much_of_a_language_as_one_of_all_languages():
+    settings, _ = find_pretraining("lab")
+    assert settings == find_pretraining("lab:good")[0] != find_pretraining("lab:cognates")[0]
+    whole = pretraining_settings(find_laboratory("good"))["steps"]  # each step reads one language
+    assert settings.steps / 2 == whole / len(settings.corpora)
+
+
+@pytest.mark.parametrize(("factor", "layers"), [("sep-emb-1-3", "0-3"), ("sep-1-6", "1-5"), ("sep-emb", "0")])
+def test_separate_layers_are_scaled_to_the_depth_of_the_encoder(factor, layers):
+    """They are written for the 8 layers of Conneau, Wu et al. (2020)."""
+    settings, _ = find_pretraining("lab")
+    assert settings.shape.layers == 6
+    study = Study(name="s", encoder="pretrain:lab", bilingual=["adj"])
+    assert settings_under(settings, study, Condition(factor=factor), "adj").separate == layers
