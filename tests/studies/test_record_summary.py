@@ -152,6 +152,22 @@ def test_only_main_scores_with_intervals_count():
     assert len(summarise_records(Results.of([]))) == 0
 
 
+@pytest.mark.parametrize("task", [None, "no-such-task"])
+def test_records_without_a_known_task_have_no_row(task):
+    records = of(["fr", "de"])
+    others = [replace(each, task=task) for each in records]
+    assert summarise_records(Results.of([*others, *records])).equals(summarise_records(Results.of(records)))
+
+
+def test_a_corpus_without_a_language_has_a_row_and_is_in_no_mean():
+    records = of(["fr", "de"])
+    unknown = [replace(each, target=None, corpus="mine.conllu", value=each.value / 2) for each in of(["es"])]
+    frame, without = (summarise_records(Results.of(rows)) for rows in ([*records, *unknown], records))
+    assert set(frame["corpus"]) - set(without["corpus"]) == {"mine.conllu"}
+    means = [each[each["corpus"] == "mean of 2 languages:test"]["mean"].tolist() for each in (frame, without)]
+    assert means[0] == means[1] != []
+
+
 def test_a_condition_is_compared_with_the_reference_of_the_same_rule():
     """Another rule is another model, unless the condition has a recipe, and so perhaps a rule, of its own."""
     own = Condition(layers="1-2", recipe="small")
