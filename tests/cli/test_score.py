@@ -90,3 +90,18 @@ def test_what_is_wrong_with_trees_and_tags_is_one_sentence(run, tmp_path, tiny_b
     assert message in said
     assert "Traceback" not in said
     assert not (tmp_path / "o").exists()
+
+
+def test_scores_of_texts_have_the_baseline_of_the_most_frequent_label(run, tmp_path):
+    labels = ["sports", "travel", "sports", "health", "sports"]
+    for name, given in (("gold", labels), ("predicted", ["travel"] * 5)):
+        rows = "".join(f"text {place}\t{label}\n" for place, label in enumerate(given))
+        (tmp_path / f"{name}.tsv").write_text("text\tlabel\n" + rows, "utf-8")
+    status, shown, _ = run("score", "document", "gold.tsv", "predicted.tsv")
+    assert (status, shown.splitlines()[0].split("  ")[0]) == (0, "accuracy 20.00")
+    assert shown.splitlines()[1:] == ["always predicting the most frequent label of a corpus: 60.00"]
+
+
+def test_scores_of_words_have_no_such_baseline(run, treebanks):
+    gold = treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu"
+    assert "most frequent" not in run("score", "pos", gold, gold)[1]

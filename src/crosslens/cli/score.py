@@ -22,6 +22,7 @@ def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_
     """
     from crosslens.corpora.catalogue import load_corpus
     from crosslens.data.formats import CONLLU, PREDICTED_CONLLU
+    from crosslens.results.most_frequent_label import BASELINE, TAG
     from crosslens.tasks import find_task
 
     chosen = find_task(task, read_settings(settings))
@@ -39,3 +40,5 @@ def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_
         interval = "no interval" if score.interval is None else "95 % [{:.2f}, {:.2f}]".format(*score.interval)
         value = "–" if score.value is None else f"{score.value:.2f}"
         click.echo(f"{score.metric} {value}  {interval}  n={score.n}  {score.signature}")
+        if chosen.needs == ("label",) and TAG in score.notes:  # as in tables, not beside scores of words
+            click.echo(f"{BASELINE}: {100 * score.notes[TAG] / score.n:.2f}")
