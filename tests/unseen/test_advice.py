@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from crosslens.alignment.measure import sentence_retrieval
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import join
@@ -237,6 +238,10 @@ def test_retrieval_is_the_mean_of_both_directions(encoder, toy):
     )
     assert one == pytest.approx(other)
     assert any(value % (100 / 6) > 1 for value in one)  # one direction finds more than the other
+    both = join([sides["en"], sides["fr"]], name="both")
+    asked = {"train": both, "test": both, "pair": ("en", "fr"), "mapping": "identity", "baselines": ()}
+    of_encoder = sentence_retrieval(encoder, encoder, **asked).to_pandas().groupby("layer")["value"].mean()
+    assert one == pytest.approx(of_encoder.tolist())  # without that of untrained encoders
 
 
 def test_a_source_is_needed(encoder, toy):
