@@ -1,6 +1,7 @@
 """Corpora: their digest, and the annotation that is asked of them."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -29,6 +30,17 @@ def test_an_annotation_that_is_not_there_is_missed_where_it_is_asked_for(written
         corpus.require("upos")
 
 
+def test_sentences_without_an_annotation_are_counted_if_there_are_several(written):
+    bare = block(WORD.format(1, "x", "_", 0, "root"))
+    for count, counted in ((1, ""), (2, r" \(2 of 3 have none\)")):
+        corpus = read(written(block(*PLAIN) + count * bare))
+        message = (
+            rf"but other sentences have{counted} \(annotate it, or take the 1 sentence with UPOS tags: \S+\[upos\]\)$"
+        )
+        with pytest.raises(DataError, match=message):
+            corpus.require("upos")
+
+
 def test_of_sentences_made_in_python_no_name_is_offered():
     tagged, bare = Sentence(("dogs",), upos=("NOUN",)), Sentence(("bark",))
     with pytest.raises(DataError, match=r"\(annotate it, or leave it out\)$"):
@@ -55,6 +67,21 @@ def test_it_shows_its_size_and_not_its_items(toy):
     corpus = toy("test")
     assert repr(corpus) == f"Corpus {corpus.name} (en): {len(corpus)} sentences, {corpus.words} words"
     assert repr(toy(task="nli")[:1]) == "Corpus xnli/en:train (en): 1 text"
+
+
+def test_a_limit_takes_items_at_equal_distances_from_the_whole_corpus():
+    corpus = Corpus(tuple(Sentence((str(number),)) for number in range(10)), "numbers")
+
+    def places(limit):
+        return [int(sentence.words[0]) for sentence in corpus.limited(limit).sentences]
+
+    assert (places(1), places(2), places(5)) == ([0], [0, 5], [0, 2, 4, 6, 8])
+    for limit in range(1, 10):
+        distances = {after - before for before, after in pairwise([*places(limit), len(corpus)])}
+        assert len(places(limit)) == limit
+        assert max(distances) - min(distances) <= 1
+    assert corpus.limited(10) == corpus.limited(11) == corpus.limited(None) == corpus
+    assert places(0) == []
 
 
 def test_predictions_for_a_part_of_the_sentences_are_refused(toy):

@@ -89,6 +89,12 @@ def test_text_that_is_not_a_tag_has_no_parts(text):
     assert known_language(text) is None
 
 
+@pytest.mark.parametrize(("tag", "language"), [("eng", "en"), ("deu", "de"), ("iw", "he"), ("in", "id")])
+def test_a_language_that_has_several_tags_is_known_by_one(tag, language):
+    assert bare_language(tag) == bare_language(f"{tag}-Latn") == language
+    assert known_language(tag) == known_language(language) is not None
+
+
 @pytest.mark.parametrize(("tag", "script"), [("ug-Latn", "Latin"), ("ug", "Arabic"), ("sr-Latn", "Latin")])
 def test_a_language_in_another_script_keeps_its_tag_and_family(tag, script):
     known, usual = known_language(tag), known_language(tag.partition("-")[0])

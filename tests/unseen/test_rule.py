@@ -199,7 +199,7 @@ def test_a_rule_without_a_language_has_nothing_of_it():
 
 
 @pytest.mark.parametrize(
-    ("asked", "measured"), [("pes", "fa"), ("cmn", "zh"), ("ku", "kmr"), ("ar", "arb"), ("nb", "no")]
+    ("asked", "measured"), [("pes", "fa"), ("cmn", "zh"), ("ku", "kmr"), ("ar", "arb"), ("nb", "no"), ("nn", "no")]
 )
 def test_a_rule_without_a_language_has_none_of_its_macrolanguage(asked, measured):
     rows = [replace(row, language=measured) if row.language == "l2" else row for row in made_up(6).measured]

@@ -174,6 +174,15 @@ def test_the_last_sentence_of_a_file_may_be_followed_by_others(tmp_path, end):
     assert iob.to_text(corpus).encode() == file.read_bytes()
 
 
+@pytest.mark.parametrize("first", ["# sent_id = 1\n", "-DOCSTART- O\n\n", "\n"])
+def test_what_stands_behind_a_byte_order_mark_is_kept_in_its_place(tmp_path, first):
+    text = f"\ufeff{first}Wien B-LOC\nist O\n"
+    corpus = iob.read(written(tmp_path, text))
+    assert iob.to_text(corpus) == text
+    changed = replace(corpus, items=(replace(corpus[0], entities=("O", "B-X")),))
+    assert iob.to_text(changed) == f"\ufeff{first}Wien O\nist B-X\n"
+
+
 def test_missing_files(tmp_path):
     with pytest.raises(DataError, match="not found"):
         iob.read(tmp_path / "x")

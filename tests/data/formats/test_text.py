@@ -1,8 +1,8 @@
 import pytest
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.text import cut_words, is_word, read, read_labelled, read_lines, read_words
-from crosslens.data.sentence import Text
+from crosslens.data.formats.text import count_words, cut_words, is_word, read, read_labelled, read_lines, read_words
+from crosslens.data.sentence import Sentence, Text
 from crosslens.errors import CrosslensWarning, DataError
 
 
@@ -49,6 +49,15 @@ def test_full_stops_that_are_attached_to_words_are_noticed(tmp_path):
 )
 def test_running_text_is_split_at_spaces_and_punctuation_and_nowhere_else(text, expected):
     assert list(words(text)) == expected
+
+
+def test_words_are_counted_as_they_are_cut():
+    """Those of a treebank are the annotated words, whatever its running text says."""
+    french = Sentence(("aller", "à", "le", "3.5", "New York"), lines=("# text = aller au 3.5 New York\n",))
+    for corpus in (Corpus((french,) * 2, "treebank"), Corpus((Text(("L'été, 3,5!",)), Text(("a",))), "text")):
+        assert count_words(corpus) == cut_words(corpus).words
+    assert count_words(Corpus((french,) * 2, "treebank")) == 10
+    assert count_words(Corpus((Text(("我们在图书馆里一起学习中文",)),), "text")) is None
 
 
 @pytest.mark.parametrize(

@@ -300,8 +300,9 @@ def _lines(sentence: Sentence, layout: Layout | None) -> Iterator[str]:
     word = 0
     for whole in sentence.lines or ():
         line = whole.rstrip("\r\n")
-        columns = layout.split(line.removeprefix(BYTE_ORDER_MARK))
-        if not line.strip() or line.startswith(DOCUMENT) or _is_comment(line, columns, layout):
+        content = line.removeprefix(BYTE_ORDER_MARK)
+        columns = layout.split(content)
+        if not content.strip() or content.startswith(DOCUMENT) or _is_comment(content, columns, layout):
             yield whole
             continue
         old, word = columns[layout.tag], word + 1
