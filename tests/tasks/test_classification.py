@@ -132,6 +132,7 @@ def test_contradictory_is_contradiction():
             "file.tsv:2: 'entails' is none of the labels",
         ),
         (NLI, [Text(("a",), "neutral")], "file.tsv:1: toy has single texts, where pairs are needed"),
+        (NLI, [Text(("a", "b"), "neutral"), Text(("a",), "neutral")], "file.tsv:2: toy has single texts"),
         (DOCUMENT, [Text(("a",), None)], r"file.tsv:1: has no label .*the columns text and label"),
     ],
 )
@@ -165,7 +166,14 @@ def test_intervals_are_over_texts(encoder, toy):
     assert "task:document|texts:all" in record.signature
 
 
-def test_texts_are_truncated_at_the_window_of_the_recipe(encoder):
-    long = corpus(Text(("the cat sees a dog " * 5,), "x"))
-    lengths = [len(DOCUMENT.read(encoder, long, window=window, context=None).windows[0]) for window in (8, 12, None)]
-    assert lengths == [8, 12, len(encoder.tokenizer(long[0].text)["input_ids"])]
+@pytest.mark.parametrize(("task", "segments"), [(DOCUMENT, 1), (NLI, 2)])
+def test_texts_are_truncated_at_the_window_of_the_recipe(encoder, task, segments):
+    long = corpus(Text(("the cat sees a dog " * 4,) * segments, "neutral"))
+    lengths = [len(task.read(encoder, long, window=window, context=None).windows[0]) for window in (8, 12, None)]
+    assert lengths == [8, 12, len(encoder.tokenizer(*long[0].segments)["input_ids"])]
+
+
+def test_single_texts_are_not_read_as_pairs(encoder):
+    """They may lack labels, as what is predicted does."""
+    with pytest.raises(DataError, match=r"file.tsv:2: toy has single texts, where pairs are needed"):
+        NLI.read(encoder, corpus(Text(("a", "b")), Text(("a",))), window=None, context=None)

@@ -21,6 +21,7 @@ from crosslens.training.predict import predict
 from crosslens.training.recipe import Recipe, find_recipe
 from crosslens.training.sparse_embeddings import restrict_embeddings
 from gradients import assert_same_gradients, assert_same_losses, recorded_gradients
+from toy_architectures import bits, changed, inside
 from toy_trainings import FAST, RECIPE, run
 
 
@@ -130,6 +131,12 @@ def test_training_only_the_rows_that_occur_changes_nothing_else(encoder, toy, mo
     assert [s.upos for s in predict(small, toy("test")).sentences] == [
         s.upos for s in predict(whole, toy("test")).sentences
     ]
+
+
+def test_every_layer_of_the_encoder_learns_from_every_task(encoder, task, toy):
+    model = run(encoder, task, toy, RECIPE.model_copy(update={"epochs": 1, "select": "last"}))
+    moved = changed(bits(encoder), bits(model.encoder))
+    assert all(moved & inside(encoder, layer) for layer in range(encoder.depth + 1))
 
 
 def test_frozen_layers_stay_and_others_move(encoder, toy):

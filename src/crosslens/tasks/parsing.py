@@ -16,6 +16,7 @@ from crosslens.data.formats import CONLLU, Format
 from crosslens.data.formats.conllu import check_trees
 from crosslens.data.sentence import ANNOTATIONS, UPOS, Item, Sentence
 from crosslens.data.subwords import special_tokens
+from crosslens.data.windows import room_for
 from crosslens.errors import RequestError, suggest
 from crosslens.scores import Score, attachment_scores
 from crosslens.settings import Strict
@@ -153,9 +154,10 @@ class Parsing(Strict):
             )
         from crosslens.encoders.inputs import cut_subwords
 
-        capacity = encoder.capacity - sum(map(len, special_tokens(encoder.for_language(corpus.language).tokenizer)))
+        specials = special_tokens(encoder.for_language(corpus.language).tokenizer)
+        room = room_for(specials, capacity=encoder.capacity, repeat=encoder.reading.repeat)
         subwords = cut_subwords(encoder, corpus)
-        counts = [int(np.searchsorted(split.starts, capacity, side="right")) - 1 for split in subwords]
+        counts = [int(np.searchsorted(split.starts, room, side="right")) - 1 for split in subwords]
         items = (
             _truncated(sentence, min(WU2019_WORDS, count))
             for sentence, count in zip(corpus.sentences, counts, strict=True)
