@@ -142,6 +142,19 @@ def test_rsa_is_spearman_over_pairs_of_sentences(size):
     assert rsa(X, Y) == pytest.approx(expected, abs=1e-9)
 
 
+def test_rsa_does_not_depend_on_scale():
+    X, Y, _ = sample((12, 4, 0))
+    assert rsa(X * 1e-4, Y) == pytest.approx(rsa(X, Y), abs=1e-9)
+
+
+def test_without_different_distances_there_is_no_rsa():
+    X, Y, _ = sample((3, 4, 0))
+    unknown = np.where(np.arange(3)[:, None] == 1, np.nan, X)
+    for without in (np.eye(3), unknown):  # all distances are equal, or one is unknown
+        assert np.isnan([rsa(without, Y), rsa(Y, without)]).all()
+    assert np.isnan([rsa(X[:count], Y[:count]) for count in (1, 2)]).all()
+
+
 def test_equal_distances_share_a_rank_in_rsa():
     """Points of a grid, some of them several times, have many equal distances."""
     X, Y = np.random.default_rng(4).integers(3, size=(2, 14, 2)).astype(float)
