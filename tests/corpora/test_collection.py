@@ -92,8 +92,23 @@ def test_parallel_treebanks_are_those_whose_name_ends_in_the_part(tmp_path):
         folder = tmp_path / "ud" / f"UD_{bank}"
         folder.mkdir(parents=True)
         (folder / f"{bank}-ud-test.conllu").write_text(conllu_text("fr"), "utf-8")
-    assert load_parallel("ud/pud", data=tmp_path).languages == ("en", "fr")
+    other = conllu_text("fr").replace("chat", "chien")
+    (tmp_path / "ud" / "UD_fr_pud" / "fr_pud-ud-train.conllu").write_text(other, "utf-8")  # sorts behind the test split
+    pud = load_parallel("ud/pud", data=tmp_path)
+    assert pud.languages == ("en", "fr")
+    assert [sentence.words for sentence in pud["en"]] == [sentence.words for sentence in pud["fr"]]
     assert load_parallel("ud/newpud", data=tmp_path).languages == ("de",)
+
+
+def test_other_files_beside_the_splits_of_a_language_are_no_corpus(tmp_path):
+    folder = tmp_path / "wikiann" / "fr"
+    folder.mkdir(parents=True)
+    (folder / "test").write_text("fr:Paris\tB-LOC\n", "utf-8")
+    (folder / "extra").write_text("fr:Rome\tB-LOC\n", "utf-8")
+    (folder / "train").mkdir()
+    assert {name: splits for name, splits in list_corpora(tmp_path).items() if "wikiann" in name} == {
+        "wikiann/fr": ["test"]
+    }
 
 
 def test_a_tag_has_its_script_only_where_it_is_not_the_usual_one():

@@ -58,6 +58,10 @@ def test_masking_hides_the_shares_asked_for_and_never_a_special():
     assert abs(masked - 0.7) < 0.04
     assert abs(same - 0.1) < 0.03
     assert not np.isin(shown[chosen], [i for i in tokenizer.all_special_ids if i != tokenizer.mask_token_id]).any()
+    replaced = shown[chosen & (shown != tokenizer.mask_token_id) & (shown != ids)]
+    counts = np.unique(replaced, return_counts=True)[1]  # any subword, each about as often
+    assert len(counts) > 0.8 * (len(tokenizer) - len(set(tokenizer.all_special_ids)))
+    assert counts.max() < 5 * counts.mean()
     _, one = Masker.of(tokenizer, Masking(share=0.0001, masked=0.8, replaced=0.1)).hide(ids[:1, :3], generator)
     assert one.sum() == 1
 
