@@ -1,6 +1,7 @@
 """Vocabularies: what languages share of them, and how words are cut."""
 
 import pytest
+from transformers import ByT5Tokenizer
 
 from crosslens.errors import RequestError
 from crosslens.mlm.vocabulary import FOREIGN, SPECIALS, VOCABULARIES, encode_lines, make_vocabularies
@@ -158,3 +159,13 @@ def test_lines_are_read_whole_whatever_the_tokenizer_was_used_for_before():
     whole = tokenizer(lines, add_special_tokens=False)["input_ids"]
     tokenizer(lines, padding=True, truncation=True, max_length=4)
     assert encode_lines(lines, tokenizer) == whole
+
+
+def test_lines_have_no_special_tokens_whatever_the_kind_of_tokenizer():
+    slow = ByT5Tokenizer()
+    assert not slow.is_fast
+    assert encode_lines(["ab", "c"], slow) == [[100, 101], [102]]  # bytes, behind three special tokens
+    fast = VOCABULARIES["bpe"](SENTENCES["en"], size=100, positions=24)
+    (ids,) = encode_lines(["the cat"], fast)
+    assert not {*ids} & {*fast.all_special_ids}
+    assert fast.decode(ids) == "the cat"
