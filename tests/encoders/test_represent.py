@@ -180,6 +180,9 @@ def test_decoders_and_encoders_of_encoder_decoders(kind, more, tmp_path, sentenc
 def test_what_has_no_representation(encoder, sentences):
     with pytest.raises(RequestError, match=r"unknown pooling 'means'.*did you mean 'mean'"):
         represent(encoder, sentences, pooling="means")
+    for read in (represent, represent_words):
+        with pytest.raises(RequestError, match=r"unknown kind of last layer 'normalized'.*did you mean 'normalised'"):
+            read(encoder, sentences, last_layer="normalized")
     empty = Corpus((Sentence(("a",)), Sentence((), id="s7")), "holes", "en")
     with pytest.raises(DataError, match="holes: cannot represent an item without words"):
         represent(encoder, empty)
