@@ -192,6 +192,13 @@ def test_what_has_no_representation(encoder, sentences):
         represent(broken, sentences)
 
 
+def test_progress_counts_the_windows_that_were_read(encoder, sentences):
+    updates = []
+    represent(encoder, sentences, progress=updates.append)
+    assert {update.stage for update in updates} == {"reading toy"}
+    assert [update.done for update in (updates[0], updates[-1])] == [0, len(sentences)]
+
+
 def test_it_is_an_array_that_cannot_be_written_to(encoder, sentences):
     found = represent(encoder, sentences)
     assert np.asarray(found).shape == found.shape
