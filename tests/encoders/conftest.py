@@ -30,3 +30,17 @@ def loaded(kind, tmp_path_factory):
 @pytest.fixture
 def peft():
     return pytest.importorskip("peft", reason="needs PEFT: pip install 'crosslens[lora]'")
+
+
+@pytest.fixture
+def hub_name(tiny_bert, tmp_path, monkeypatch):
+    """The name of `tiny_bert` in the hub's cache, as the revision step5, which is not the default one."""
+    cached = tmp_path / "hub" / "models--owner--name"
+    (cached / "refs").mkdir(parents=True)
+    (cached / "snapshots").mkdir()
+    for revision, digit in (("main", "a"), ("step5", "b")):
+        (cached / "refs" / revision).write_text(digit * 40)
+    (cached / "snapshots" / ("b" * 40)).symlink_to(tiny_bert)
+    for module in ("huggingface_hub.constants", "transformers.utils.hub.constants"):
+        monkeypatch.setattr(f"{module}.HF_HUB_CACHE", str(tmp_path / "hub"))
+    return "owner/name@step5"

@@ -4,7 +4,10 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.freeze import freeze
+from crosslens.encoders.interventions.freeze import Freeze
+from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.encoders.reinit import random_init
+from crosslens.encoders.states.zero import Zero
 from crosslens.errors import RequestError
 
 
@@ -90,6 +93,20 @@ def test_what_determines_the_weights_is_what_comes_before_the_end_of_training_an
     assert condition.scaled(written_for=4, depth=8) == Condition(layers="1-2", zero="3-4", recipe="small")
     assert condition.at(None) == condition
     assert condition.at(Condition(checkpoint=5).checkpoint).recipe == "small"
+
+
+def test_an_intervention_is_looked_up_by_a_kind_that_has_no_other():
+    condition = Condition.read([*TWICE, {"zero": "2"}])
+    assert condition.find(Reinit) is condition.find(Freeze) is None
+    assert condition.find(Zero) == condition.interventions[-1]
+
+
+def test_of_some_stages_the_interventions_are_kept_without_the_recipe():
+    condition = Condition(factor="no-anchors", layers="1", zero="2", recipe="small")
+    assert condition.up_to("pretraining") == Condition(factor="no-anchors")
+    assert condition.up_to("after training") == Condition(zero="2")
+    assert condition.up_to("pretraining", "before training") == Condition(factor="no-anchors", layers="1")
+    assert condition.up_to("start").is_reference
 
 
 def test_the_order_in_which_interventions_were_applied_does_not_change_the_condition(encoder):

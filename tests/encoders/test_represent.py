@@ -180,6 +180,9 @@ def test_decoders_and_encoders_of_encoder_decoders(kind, more, tmp_path, sentenc
 def test_what_has_no_representation(encoder, sentences):
     with pytest.raises(RequestError, match=r"unknown pooling 'means'.*did you mean 'mean'"):
         represent(encoder, sentences, pooling="means")
+    for read in (represent, represent_words):
+        with pytest.raises(RequestError, match=r"unknown kind of last layer 'normalized'.*did you mean 'normalised'"):
+            read(encoder, sentences, last_layer="normalized")
     empty = Corpus((Sentence(("a",)), Sentence((), id="s7")), "holes", "en")
     with pytest.raises(DataError, match="holes: cannot represent an item without words"):
         represent(encoder, empty)
@@ -187,6 +190,13 @@ def test_what_has_no_representation(encoder, sentences):
     broken.layers[2].output.dense.bias.data.fill_(float("nan"))
     with pytest.raises(EncoderError, match="layer 3 of item 1 of toy is not a number"):
         represent(broken, sentences)
+
+
+def test_progress_counts_the_windows_that_were_read(encoder, sentences):
+    updates = []
+    represent(encoder, sentences, progress=updates.append)
+    assert {update.stage for update in updates} == {"reading toy"}
+    assert [update.done for update in (updates[0], updates[-1])] == [0, len(sentences)]
 
 
 def test_it_is_an_array_that_cannot_be_written_to(encoder, sentences):

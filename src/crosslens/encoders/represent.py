@@ -92,7 +92,7 @@ def represent(
         Vectors ``(layers + 1, items, hidden)`` float32, with their pooling and corpus.
 
     Raises:
-        RequestError: for an unknown pooling, or ``muller2021-code`` with repeated input.
+        RequestError: for an unknown pooling or kind of last layer, or ``muller2021-code`` with repeated input.
         DataError: for an item without words, or pooling ``first`` on running text.
         EncoderError: for pooling ``cls`` if the tokenizer adds no token before the first word, or NaN or infinite
             states.

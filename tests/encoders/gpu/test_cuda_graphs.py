@@ -114,11 +114,16 @@ def test_a_shape_is_recorded_when_it_has_occurred_often(trained, replayed):
     assert (graphs.recorded, graphs.replayed) == (1, 3)
 
 
-def test_no_window_is_padded_beyond_what_the_encoder_reads(trained, replayed):
-    length = trained.capacity
+def test_no_window_is_padded_beyond_what_the_encoder_reads(replayed, tmp_path):
+    """Not even to the next multiple of eight subwords, where its longest input has another number of them."""
+    tokenizer = word_piece()
+    fresh("bert", 0, tokenizer, max_position_embeddings=21).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    trained = copy_to_train(xl.load_encoder(tmp_path, device=DEVICE))
+    assert trained.capacity == 21
     graphs = TrainingGraphs(trained)
-    assert graphs(*batch(2, length - 1, 0)).shape == (2, length - 1, trained.width)
-    assert graphs(*batch(2, length, 0)).shape == (2, length, trained.width)
+    for length in (17, 20, 21):
+        assert graphs(*batch(2, length, 0)).shape == (2, length, trained.width)
 
 
 def test_parameters_that_are_frozen_or_unused_get_no_gradient(encoder, replayed):

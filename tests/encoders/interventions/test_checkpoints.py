@@ -97,21 +97,15 @@ def test_names(pretrained, tiny_bert, tmp_path):
     assert "checkpoints=STEPS" in str(error.value.hint)
 
 
-def test_a_revision_of_the_hub_is_loaded_by_name(tiny_bert, tmp_path, monkeypatch):
-    cached = tmp_path / "models--owner--name"
-    (cached / "refs").mkdir(parents=True)
-    (cached / "snapshots").mkdir()
-    for revision, digit in (("main", "a"), ("step5", "b")):
-        (cached / "refs" / revision).write_text(digit * 40)
-    (cached / "snapshots" / ("b" * 40)).symlink_to(tiny_bert)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr("transformers.utils.hub.constants.HF_HUB_CACHE", str(tmp_path))
-    loaded = load_encoder("owner/name@step5", device="cpu")
-    assert (loaded.name, loaded.digest) == ("owner/name@step5", digest(tiny_bert))
+def test_a_revision_of_the_hub_is_loaded_by_name_with_its_masked_language_model(hub_name, tiny_bert):
+    loaded = load_encoder(hub_name, device="cpu")
+    assert (loaded.name, loaded.digest) == (hub_name, digest(tiny_bert))
     same = load_encoder("owner/name", revision="step5", device="cpu")
     assert (same.name, same.digest) == (loaded.name, loaded.digest)
     with pytest.raises(EncoderError, match="owner/name"):
         load_encoder("owner/name@step6", device="cpu")
+    model, _ = load_masked_lm(loaded)
+    assert torch.equal(model.get_input_embeddings().weight, loaded.model.get_input_embeddings().weight)
 
 
 def test_a_revision_of_a_folder_is_refused(pretrained):

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForTokenClassification
 
-from crosslens.encoders.load import load_encoder, load_masked_lm, save_encoder
+from crosslens.encoders.load import check_encoder, load_encoder, load_masked_lm, save_encoder
 from crosslens.encoders.models.adapters import add_lora, save_lora
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import EncoderError, RequestError
@@ -146,3 +146,15 @@ def test_the_revision_of_an_update_is_that_of_its_encoder(peft, encoder, tmp_pat
         (tmp_path / "lora/adapter_config.json").write_text(json.dumps(changed))
         with nullcontext() if words is None else pytest.raises((EncoderError, RequestError), match=words):
             load_encoder(tmp_path / "lora", revision=asked, device="cpu")
+
+
+def test_the_masked_language_model_of_an_update_is_of_its_encoders_revision(peft, encoder, hub_name, tmp_path):
+    made_with_peft(peft, encoder, tmp_path / "lora", head=False)
+    config = json.loads((tmp_path / "lora/adapter_config.json").read_text())
+    base, _, revision = hub_name.partition("@")
+    config |= {"base_model_name_or_path": base, "revision": revision}
+    (tmp_path / "lora/adapter_config.json").write_text(json.dumps(config))
+    assert check_encoder(tmp_path / "lora") == "bert"
+    ours = load_encoder(tmp_path / "lora", device="cpu")
+    model, _ = load_masked_lm(ours)
+    assert torch.equal(model.get_input_embeddings().weight, ours.model.get_input_embeddings().weight)

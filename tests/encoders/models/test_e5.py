@@ -3,7 +3,9 @@ import struct
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import load_file
+from scipy.special import ndtr, softmax
 
 from crosslens.encoders.load import load_encoder
 from crosslens.encoders.models.e5 import _needed, build_tokenizer, dequantise, get_e5_small, unpack, write_checkpoint
@@ -95,6 +97,35 @@ def test_the_checkpoint_loads_and_the_tokenizer_normalises(made, tmp_path):
     assert weight.tolist() == expected["l0.fo.w"].reshape(WIDTH, 2 * WIDTH).tolist()
     tokens = encoder.tokenizer.convert_ids_to_tokens(encoder.tokenizer("the\tcat\x00 ab 猫")["input_ids"])
     assert tokens == ["<s>", "▁the", "▁cat", "▁", "a", "b", "▁", "猫", "</s>"]
+
+
+def test_states_are_computed_with_the_weights_of_the_file(made, tmp_path):
+    """By the formulas of BERT (Devlin et al. 2019), in float64."""
+    content, values = made
+    write_checkpoint(unpack(content), tmp_path / "e5")
+    encoder = load_encoder(tmp_path / "e5", device="cpu")
+    ids = [0, 5, 6, 15, 2]
+
+    def norm(states, name):
+        scale = np.sqrt(states.var(1, keepdims=True) + 1e-12)
+        return (states - states.mean(1, keepdims=True)) / scale * values[f"{name}.w"] + values[f"{name}.b"]
+
+    def linear(states, name):
+        bias = values[f"l0.{name}.b"]
+        return states @ values[f"l0.{name}.w"].reshape(len(bias), -1).T + bias
+
+    words, positions = (values[name].reshape(-1, WIDTH).astype(float) for name in ("emb.word", "emb.pos"))
+    states = norm(words[ids] + positions[: len(ids)] + values["emb.type"][:WIDTH], "emb.ln")
+    queries, keys, contents = (
+        linear(states, name).reshape(len(ids), 2, WIDTH // 2).transpose(1, 0, 2) for name in ("q", "k", "v")
+    )
+    attention = softmax(queries @ keys.transpose(0, 2, 1) / np.sqrt(WIDTH // 2), axis=2)
+    states = norm(states + linear((attention @ contents).transpose(1, 0, 2).reshape(len(ids), WIDTH), "ao"), "l0.aln")
+    inner = linear(states, "fi")
+    states = norm(states + linear(inner * ndtr(inner), "fo"), "l0.oln")
+    with torch.inference_mode():
+        computed = encoder.states(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.int64))
+    np.testing.assert_allclose(computed[0], states, atol=1e-4)
 
 
 def test_trimmed_to_a_text_it_is_cut_as_before_and_its_rows_are_the_same(made, tmp_path):
