@@ -188,6 +188,15 @@ def test_a_task_that_nothing_registers_is_given_as_an_object(plugins, encoder, t
         load_model(tmp_path / "model", task=own_task("yours"), device="cpu")
 
 
+def test_recipes_by_name_are_for_tasks_that_nothing_registers_too(plugins):
+    task = own_task()
+    assert find_recipe("small", task, {"epochs": 5}).epochs == 5
+    default = find_recipe("default", task, {"case": "lower", "epochs": 5})
+    assert (default.name, default.task, default.epochs) == ("default.mine", {"case": "lower"}, 5)
+    with pytest.raises(RequestError, match=r"there is no recipe 'smal' for mine .did you mean 'small'"):
+        find_recipe("smal", task)
+
+
 def test_a_default_recipe_that_is_none_is_a_sentence(plugins):
     with pytest.raises(RequestError, match=r"default recipe of mine does not exist: 'wu2018\.document'.*did you mean"):
         default_recipe(own_task(recipe="wu2018.document"))

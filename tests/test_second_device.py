@@ -7,6 +7,7 @@ import torch
 import crosslens as xl
 from crosslens.alignment.vectors import contextual_vectors, table_vectors
 from crosslens.data.dictionary import of_words
+from crosslens.encoders.load import save_encoder
 from crosslens.tasks import find_task
 from toys import SENTENCES
 
@@ -110,6 +111,12 @@ def test_swap(encoders, english, tmp_path):
     models = [xl.finetune(each, "pos", train=english, recipe=recipe()) for each in encoders]
     xl.save_model(models[0], tmp_path / "other")
     alike([xl.evaluate(xl.intervene(each, f"1-2:swap={tmp_path / 'other'}"), "ud/fr_pud") for each in models])
+
+
+def test_add_the_change_of_an_adapted_encoder(encoders, english, tmp_path):
+    models = [xl.finetune(each, "pos", train=english, recipe=recipe()) for each in encoders]
+    save_encoder(xl.random_init(encoders[0], "1-2", seed=2), tmp_path / "adapted")
+    alike([xl.evaluate(xl.intervene(each, f"1-2:add={tmp_path / 'adapted'}"), "ud/fr_pud") for each in models])
 
 
 @pytest.mark.parametrize("reading", [{"repeat": 2}, {"subword": "last"}])

@@ -26,6 +26,33 @@ def test_finished_runs_are_collected_whichever_are_unfinished(tmp_path):
     assert store.collect("s").records["seed"].to_pylist() == [2, 4]
 
 
+def test_versions_in_the_plan_of_an_earlier_process_are_compared_by_their_names(tmp_path):
+    """Under other names, all results of that plan would count as outdated."""
+    store = Store(tmp_path)
+    publish(store, asked(FRENCH), answers(FRENCH))
+    stored = {
+        "fine_tuning": versions.FINE_TUNING,
+        "fine_tuning_frozen": versions.FINE_TUNING_FROZEN,
+        "bilstm": versions.BILSTM,
+        "pretraining": versions.PRETRAINING,
+        "adaptation": versions.ADAPTATION,
+        "scoring": versions.SCORING,
+        "similarity": versions.SIMILARITY,
+        "probing": versions.PROBING,
+        "overlap": versions.OVERLAP,
+    }
+    assert versions.current() == stored
+    for name in stored:
+        outdated = stored[name] - 1
+        for study, known, settings in (
+            ("new", stored, None),
+            ("old", {**stored, name: outdated}, f"{name}={outdated}"),
+        ):
+            plan = {"runs": {}, "waiting": 0, "versions": known, "asked": [asked(FRENCH).view]}
+            store.keep_plan(f"{study}-{name}", {"plan.json": json.dumps(plan)})
+            assert store.collect(f"{study}-{name}").records["settings"].to_pylist() == [settings]
+
+
 def test_a_run_of_which_two_sources_ask_keeps_its_failed_attempt_until_both_have_their_answer(tmp_path):
     """Sources with the same training data share their runs."""
     store, german = Store(tmp_path), Score(CorpusRef("ud/de_gsd:test", "e" * 64), {})

@@ -50,6 +50,9 @@ def test_two_corpora_never_share_a_file(tagger, corpora, tmp_path):
     with pytest.raises(RequestError, match="would be one file"):
         evaluate(tagger, [corpora[0], corpora[0]], predictions=tmp_path / "made")
     assert not (tmp_path / "made").exists()
+    slash, underscore = (replace(corpora[0], name=name) for name in ("a/b", "a_b"))
+    with pytest.raises(RequestError, match="the predictions for a/b and a_b would be one file"):
+        prediction_files(tagger.task, [slash, underscore])
 
 
 @pytest.mark.parametrize(("task", "suffix"), [("pos", ".conllu"), ("ner", ".iob2"), ("nli", ".tsv")])

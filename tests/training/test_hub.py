@@ -9,7 +9,8 @@ import pytest
 from huggingface_hub.errors import HFValidationError
 
 import crosslens as xl
-from crosslens.errors import RequestError, WorkError
+from crosslens.errors import EncoderError, RequestError, WorkError
+from crosslens.training.checkpoint import READOUT
 
 
 class StandIn:
@@ -29,9 +30,11 @@ class StandIn:
         self.calls.append((name, private))
         return huggingface_hub.RepoUrl(f"https://huggingface.co/{name}")
 
-    def upload_folder(self, *, repo_id, folder_path, commit_message):
+    def upload_folder(self, *, repo_id, folder_path, commit_message, delete_patterns):
         assert "crosslens" in commit_message
-        shutil.copytree(folder_path, self.folder / repo_id)
+        for file in (self.folder / repo_id).glob(delete_patterns):
+            file.unlink()
+        shutil.copytree(folder_path, self.folder / repo_id, dirs_exist_ok=True)
 
 
 @pytest.fixture
@@ -63,6 +66,21 @@ def test_the_uploaded_folder_is_the_model_with_its_card(hub, tagger, treebanks):
     assert xl.evaluate(again, french).records["value"] == xl.evaluate(tagger, french).records["value"]
     tagger.push_to_hub("user/open", visibility="public")
     assert hub.calls[-1] == ("user/open", False)
+
+
+def test_nothing_is_left_of_the_readout_of_a_model_uploaded_before(hub, tagger, treebanks):
+    """A readout beside a model that has none would be read with it."""
+    train = xl.load_corpus("ud/en_toy:train", data=str(treebanks))
+    features = xl.as_features(xl.load_encoder(tagger.encoder.name, device="cpu"), seed=1)
+    xl.finetune(features, "pos", train=train, recipe=tagger.recipe).push_to_hub("user/pos")
+    folder = hub.folder / "user/pos"
+    assert xl.load_model(folder, device="cpu").encoder.readout is not None
+    readout = (folder / READOUT).read_bytes()
+    tagger.push_to_hub("user/pos")
+    assert xl.load_model(folder, device="cpu").encoder.digest == tagger.encoder.digest
+    (folder / READOUT).write_bytes(readout)
+    with pytest.raises(EncoderError, match=r"is damaged: ValueError: features\.safetensors belongs to none"):
+        xl.load_model(folder, device="cpu")
 
 
 def test_a_refusal_is_one_sentence(hub, tagger):

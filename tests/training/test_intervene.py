@@ -246,6 +246,8 @@ def test_a_text_sets_every_key_that_it_names(text, keys):
         ("2:rotate=far", r"is not a number \(write 2:rotate=30\)"),
         ("1:noise=nan", "invalid"),
         ("1:rotate=inf", "invalid"),
+        ("1:noise=1;dose=2", "'1:noise=1;dose=2' sets noise_dose twice"),
+        ("1:noise=1;seed=2;seed=3", "sets noise_seed twice"),
         ("1.norms:zero", "invalid address"),
         ("1:swap", "swap takes a value"),
     ],

@@ -36,6 +36,8 @@ def test_a_model_trained_in_bfloat16_predicts_in_nothing_else(tagger, monkeypatc
     assert in_precision(coarse, "bfloat16").computing_encoder.precision == "bfloat16"
     assert in_precision(tagger, "bfloat16").computing_encoder.precision == "bfloat16"
     assert in_precision(tagger, "float32").computing_encoder.precision == "float32"
+    read_coarsely = in_precision(tagger, "bfloat16")
+    assert in_precision(read_coarsely, "float32").computing_encoder.precision == "float32"
     with pytest.raises(RequestError, match="was trained with precision=bfloat16"):
         in_precision(coarse, "float32")
 

@@ -114,6 +114,7 @@ def push_model(
             api.upload_folder(
                 repo_id=created.repo_id,
                 folder_path=str(Path(folder) / "model"),
+                delete_patterns=READOUT,  # of another model in this repository, which this one would be read with
                 commit_message=f"Model fine-tuned with crosslens {__version__}",
             )
         except (HfHubHTTPError, HFValidationError, LocalTokenNotFoundError) as error:
@@ -228,9 +229,10 @@ def _saved_task(name: str, settings: Mapping[str, Any], task: Task | None) -> Ta
 
 def _with_readout(encoder: Encoder, changes: tuple[Change, ...], weights: dict[str, torch.Tensor]) -> Encoder:
     """Add the saved readout to an encoder."""
-    intervention = next(
-        change.intervention for change in changes if isinstance(change.intervention, Features | OnOneLayer)
-    )
+    interventions = (change.intervention for change in changes)
+    intervention = next((each for each in interventions if isinstance(each, Features | OnOneLayer)), None)
+    if intervention is None:
+        raise ValueError(f"{READOUT} belongs to none of the changes")
     if isinstance(intervention, OnOneLayer):
         encoder = as_tower(encoder, intervention.layer, seed=0, height=intervention.height)
         assert isinstance(encoder.readout, TransformerReadout)

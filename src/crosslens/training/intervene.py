@@ -185,6 +185,8 @@ def parse_intervention(text: str) -> Condition:
             raise RequestError(reason, hint=f"write {_example(match['address'], kind)}") from None
     for setting in more:
         name, _, given = setting.partition("=")
+        if f"{kind}_{name}" in settings:
+            raise RequestError(f"{text!r} sets {kind}_{name} twice", hint="give each setting once")
         settings[f"{kind}_{name}"] = given
     return Condition.read(settings)
 
