@@ -13,7 +13,7 @@ from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import Context, execute
 from crosslens.runs.store import Store
 from crosslens.studies.plan import merged, plan
-from crosslens.studies.study import read_study
+from crosslens.studies.study import Study, read_study
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.intervene import intervene
@@ -211,3 +211,22 @@ def test_a_star_is_a_condition_for_each_layer_or_head_of_the_encoder(study, tree
     assert [note for note in planned.notes if "under-trained" not in note] == [
         "layers 1-4 of 8 are layers 1-2 of this encoder's 4"
     ]
+
+
+PATCH, ERASE = {"patch": "2.output", "patch_by": "sentences"}, {"erase": "3"}
+SWAP = {"swap": "1-2", "swap_from": "adapted"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ([PATCH, {"patch": "3.output", "patch_by": "sentences"}], "patch cannot be combined with another"),
+        ({**PATCH, **ERASE}, "patch cannot be combined with another"),
+        ({**SWAP, **ERASE}, "swap and add cannot be combined"),
+    ],
+)
+def test_interventions_that_would_read_different_corpora_are_refused_together(condition, reason):
+    kept = [PATCH, SWAP, [ERASE, {"erase": "4"}], {**PATCH, "mean": "1"}]
+    assert len(Study(name="s", encoder="e", conditions=kept).conditions) == 4
+    with pytest.raises(RequestError, match=reason):
+        Study(name="s", encoder="e", conditions=[*kept, condition])

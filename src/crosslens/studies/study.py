@@ -338,6 +338,12 @@ class Study(Strict):
             for number, condition in enumerate(conditions)
             if condition.other is not None and any(part.reads_corpus for part in condition.interventions)
         ]
+        refused += [
+            Problem((number,), "patch cannot be combined with another intervention that reads a corpus")
+            for number, condition in enumerate(conditions)
+            for reading in [[part for part in condition.interventions if part.reads_corpus]]
+            if len(reading) > 1 and any(isinstance(part, Patch) for part in reading)  # each would need its own corpus
+        ]
         if refused:
             raise InvalidSettings(refused)
         return conditions
