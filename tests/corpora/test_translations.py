@@ -52,6 +52,13 @@ def test_the_digest_knows_pairs_and_links(tmp_path):
     assert Translations((0,), ({0: 0, 1: 1},)).digest == Translations((0,), ({1: 1, 0: 0},)).digest
 
 
+def test_a_byte_order_mark_before_links_is_no_part_of_them(tmp_path):
+    (tmp_path / "links").write_text("\ufeff0-0 1-1\n\n0-0\n", "utf-8")
+    marked = find_translations(EN, FR, words=True, links=str(tmp_path / "links"))
+    (tmp_path / "links").write_text("0-0 1-1\n\n0-0\n", "utf-8")
+    assert marked == find_translations(EN, FR, words=True, links=str(tmp_path / "links"))
+
+
 def test_a_corpus_is_linked_with_itself_word_by_word():
     assert find_translations(EN, EN, words=True).links == ({0: 0, 1: 1}, {0: 0, 1: 1, 2: 2}, {0: 0})
 

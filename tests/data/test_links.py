@@ -22,7 +22,7 @@ def write(tmp_path, text):
 
 
 def test_pharaohs_format(tmp_path):
-    for text in ("0-0 1-1\n\n", "0-0  1-1 0-0 \n\n"):
+    for text in ("0-0 1-1\n\n", "0-0  1-1 0-0 \n\n", "\ufeff0-0 1-1\n\n"):
         assert read_links(write(tmp_path, text), EN, FR) == (frozenset({(0, 0), (1, 1)}), frozenset())
     assert read_links(write(tmp_path, "1-0\n2-1 2-0"), EN, FR) == (frozenset({(1, 0)}), frozenset({(2, 1), (2, 0)}))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from crosslens.corpora.catalogue import LAB, find_lab
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.lines import read_text
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, read_text
 from crosslens.data.links import Links, align_words, one_to_one, read_line
 from crosslens.data.parallel import places_by_id
 from crosslens.digests import digest
@@ -81,7 +81,7 @@ def _links(source: Corpus, target: Corpus, items: tuple[int, ...], file: str | N
         return laboratory.links(a, b, [item.id or "" for item in target])
     if file is not None:
         name = file.replace(PLACE, target.language or "")
-        lines = read_text(name).splitlines()
+        lines = read_text(name).removeprefix(BYTE_ORDER_MARK).splitlines()
         if len(lines) != len(source):
             raise DataError(f"has {len(lines)} lines, but {source.name} has {len(source)} sentences", file=name)
         sentences = zip(items, translated.sentences, target.sentences, strict=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.lines import read_text
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, read_text
 from crosslens.data.sentence import Sentence
 from crosslens.errors import DataError, RequestError
 
@@ -24,7 +24,7 @@ def read_links(path: str | Path, source: Corpus, target: Corpus) -> Links:
         DataError: with file and line, if a link is malformed or out of range; if the number of lines is wrong.
     """
     file = str(path)
-    lines = read_text(path).split("\n")
+    lines = read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n")
     lines = lines[:-1] if lines[-1] == "" else lines
     if not len(lines) == len(source) == len(target):
         raise DataError(
