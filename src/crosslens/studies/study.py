@@ -247,6 +247,16 @@ class Probing(Strict):
         return self
 
 
+def _not_together(condition: Condition) -> str | None:
+    """Why a study cannot combine the interventions of a condition: each would need a corpus of its own."""
+    reading = [part for part in condition.interventions if part.reads_corpus]
+    if condition.other is not None and reading:
+        return "swap and add cannot be combined with interventions that read a corpus"
+    if len(reading) > 1 and any(isinstance(part, Patch) for part in reading):
+        return "patch cannot be combined with another intervention that reads a corpus"
+    return None
+
+
 def _reads_elsewhere(part: Intervention) -> str | None:
     """Why an intervention needs more than the study has; None if it does not."""
     if isinstance(part, FromOther) and (part.other != ADAPTED or part.other_digest):
@@ -334,15 +344,9 @@ class Study(Strict):
             if (reason := _reads_elsewhere(part)) is not None
         ]
         refused += [
-            Problem((number,), "swap and add cannot be combined with interventions that read a corpus")
+            Problem((number,), reason)
             for number, condition in enumerate(conditions)
-            if condition.other is not None and any(part.reads_corpus for part in condition.interventions)
-        ]
-        refused += [
-            Problem((number,), "patch cannot be combined with another intervention that reads a corpus")
-            for number, condition in enumerate(conditions)
-            for reading in [[part for part in condition.interventions if part.reads_corpus]]
-            if len(reading) > 1 and any(isinstance(part, Patch) for part in reading)  # each would need its own corpus
+            if (reason := _not_together(condition)) is not None
         ]
         if refused:
             raise InvalidSettings(refused)
