@@ -100,7 +100,9 @@ def test_parallel_treebanks_are_those_whose_name_ends_in_the_part(tmp_path):
     assert load_parallel("ud/newpud", data=tmp_path).languages == ("de",)
 
 
-def test_other_files_beside_the_splits_of_a_language_are_no_corpus(tmp_path):
+def test_other_files_beside_the_splits_of_a_language_are_no_corpus(tmp_path, monkeypatch):
+    monkeypatch.delenv("CROSSLENS_DATA", raising=False)
+    monkeypatch.setattr("crosslens.corpora.catalogue.cache_folder", lambda: tmp_path / "no-cache")
     folder = tmp_path / "wikiann" / "fr"
     folder.mkdir(parents=True)
     (folder / "test").write_text("fr:Paris\tB-LOC\n", "utf-8")
