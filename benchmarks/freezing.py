@@ -3,7 +3,7 @@
     python benchmarks/freezing.py ENCODER TRAIN.conllu
 
 Sentences per CPU second of fine-tuning a tagger for three epochs in batches of 16, one thread: everything trained; the
-bottom half frozen and computed anew at every step; frozen and kept. The three take turns, and medians are printed.
+bottom half frozen and computed at every step; frozen and kept. The three take turns, and medians are printed.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def main():
     keep = StateCache.keep
     ways = {
         "everything is trained": (encoder, keep),
-        "frozen, computed anew": (frozen, lambda *_: False),
+        "frozen, computed at every step": (frozen, lambda *_: False),
         "frozen, computed once": (frozen, keep),
     }
     rates = {way: [] for way in ways}
@@ -42,8 +42,14 @@ def main():
             StateCache.keep = kept
             took, model = seconds(lambda its=its: finetune(its, "pos", train=train, recipe=recipe))
             rates[way].append(model.facts["train_sentences"] * EPOCHS / took)
-    whole, anew, once = rates
-    row(f"{half} of {encoder.depth} layers {anew}", PER_SECOND, rates[anew], beside=rates[whole], peer="all trained")
+    whole, repeated, once = rates
+    row(
+        f"{half} of {encoder.depth} layers {repeated}",
+        PER_SECOND,
+        rates[repeated],
+        beside=rates[whole],
+        peer="all trained",
+    )
     row(
         f"{half} of {encoder.depth} layers {once}",
         PER_SECOND,

@@ -17,6 +17,15 @@ def test_what_is_written_is_read_and_written_again(tmp_path):
         assert all(np.array_equal(again[name], counts[name]) for name in counts)
 
 
+def test_the_bytes_do_not_depend_on_the_order_in_which_scores_were_added(tmp_path):
+    """Two processes that do the same run, where locks exclude nobody, add their answers in turns."""
+    first, second = {"3f2a las": np.array([[1, 2], [3, 4]])}, {"0b1c uas": np.array([[0, 1], [1, 4]])}
+    for name, counts in (("a", first | second), ("b", second | first)):
+        write_counts(tmp_path / name, counts)
+    assert list(read_counts(tmp_path / "a")) == ["0b1c uas", "3f2a las"]
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
 def test_a_run_without_scores_has_no_counts(tmp_path):
     assert read_counts(tmp_path / "counts.npz") == {}
     write_counts(tmp_path / "counts.npz", {})

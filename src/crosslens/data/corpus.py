@@ -106,7 +106,7 @@ class Corpus(Sequence[Item]):
             )
         return self.items  # pyright: ignore[reportReturnType]
 
-    @property
+    @cached_property
     def unit(self) -> Literal["sentence", "text"]:
         """What each item is."""
         return "text" if any(isinstance(item, Text) for item in self.items) else "sentence"

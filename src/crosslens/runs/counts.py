@@ -29,8 +29,9 @@ def key(question: str, metric: str) -> str:
 
 
 def write_counts(path: Path, counts: Counts) -> None:
-    """Write counts to an .npz file, atomically."""
+    """Write counts to an .npz file, atomically; the bytes do not depend on the order in which scores were added."""
     stream = io.BytesIO()
+    counts = dict(sorted(counts.items()))
     # numpy 2.0 has no argument allow_pickle, and would store it as one more array.
     np.savez_compressed(stream, **counts)  # pyright: ignore[reportArgumentType]
     write_bytes(path, stream.getvalue())
