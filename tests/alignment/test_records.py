@@ -101,11 +101,20 @@ def test_every_column_of_a_retrieved_sentence_each_way(encoder, treebanks):
     found = sentence_retrieval(encoder, changed, train=train, test=sides, pair=("en", "fr"), baselines=())
     rows = found.records.to_pylist()
     assert len(rows) == 2 * (encoder.depth + 1)
+    pieces = [encoder.tokenizer.tokenize(" ".join(s.text for s in sides[name])) for name in ("en", "fr")]
+    counts = [{"subwords": len(each), "unknown_subwords": each.count("[UNK]")} for each in pieces]
+    assert counts[0] != counts[1]
     of_corpus, of_train = (digest([side["en"].digest, side["fr"].digest]) for side in (sides, train))
     for place, row in enumerate(rows):
         queries, candidates = (encoder, changed) if place % 2 == 0 else (changed, encoder)
         hits = round(row["value"] / 100 * len(sides))
-        assert json.loads(row.pop("tags")) == {"pairs": 3, "candidates": len(sides), "crosslens": __version__}
+        assert json.loads(row.pop("tags")) == {
+            "pairs": 3,
+            "candidates": len(sides),
+            **counts[1 - place % 2],
+            **{f"source_{name}": count for name, count in counts[place % 2].items()},
+            "crosslens": __version__,
+        }
         expected = {
             **queries.columns,
             "source": ("en", "fr")[place % 2],

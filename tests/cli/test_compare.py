@@ -109,3 +109,16 @@ def test_an_encoder_against_another_on_files(run, tiny_bert, tmp_path):
     assert f"similarity of 6 parallel sentences, {tiny_bert} and {tiny_bert}" in shown
     rows = [row for row in rows_of("sim/results.csv") if row["target"] == "en"]
     assert [float(row["value"]) for row in rows] == pytest.approx([1.0] * 5)
+
+
+def test_what_the_encoder_cannot_read_stands_below_similarities_and_precisions(run, tiny_bert, tmp_path):
+    for language, lines in {"en": SENTENCES["en"], "ja": [f"日 日 日 {word}" for word in "abcdef"]}.items():
+        (tmp_path / f"dev.{language}").write_text("\n".join(lines) + "\n", "utf-8")
+    note = "subwords that the encoder does not know: ja in en=dev.en,ja=dev.ja (75 %)"
+    corpus = "en=dev.en,ja=dev.ja"
+    words = ("--corpus", corpus, "--pairs", "en-ja", "--measure", "cka", "--device", "cpu")
+    status, shown, said = run("compare", tiny_bert, *words, "--out", "sim")
+    assert (status, note in " ".join(shown.split())) == (0, True), said + shown
+    halves = ("--train", corpus, "--test", corpus, "--mapping", "identity", "--baseline", "untrained")
+    status, shown, said = run("align", "sentences", tiny_bert, "--pair", "en-ja", *halves, "--out", "aligned")
+    assert (status, note in " ".join(shown.split())) == (0, True), said + shown

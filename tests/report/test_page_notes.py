@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from crosslens.report.page import make_page
 from crosslens.results.record import Results
-from made_records import PLAIN
+from made_records import PLAIN, similarity
 
 
 def notes(records):
@@ -25,3 +25,9 @@ def test_corpora_that_the_encoder_cannot_read_and_the_score_without_a_model_stan
     )
     assert said in notes(records)
     assert not any("Subwords" in note or "Always" in note for note in notes(PLAIN))
+
+
+def test_languages_that_the_encoder_cannot_read_stand_below_the_similarities():
+    counts = {"source_subwords": 100, "source_unknown_subwords": 0, "subwords": 100, "unknown_subwords": 92}
+    records = [similarity("cka", 0.9), replace(similarity("cka", 0.2, target="nqo"), tags=counts)]
+    assert notes(records) == [*notes(records[:1]), "Subwords that the encoder does not know: nqo in ud/pud (92 %)."]

@@ -109,3 +109,12 @@ def test_the_most_frequent_label_stands_beside_scores_by_training_data():
     scores = [trained(*pair, 90.0, n=120, tags=tags) for pair in (("en", "de"), ("de", "en"))]
     for table in supervision(Results.of(scores)):
         assert table.caption.endswith(" Always predicting the most frequent label of a corpus: 25.00.")
+
+
+def test_corpora_that_the_encoder_cannot_read_are_named_by_training_data():
+    tags = {"subwords": 100, "unknown_subwords": 90}
+    scores = [trained("en", "de", 50.0, tags=tags), trained("de", "en", 90.0)]
+    tables = supervision(Results.of(scores))
+    assert tables
+    for table in tables:
+        assert table.caption.endswith(f" Subwords that the encoder does not know: {scores[0].corpus} (90 %).")

@@ -8,6 +8,7 @@ from crosslens.corpora.parallel import load_parallel
 from crosslens.data.corpus import Corpus
 from crosslens.data.parallel import Parallel
 from crosslens.data.sentence import Sentence
+from crosslens.data.subwords import lone_prefixes
 from crosslens.encoders.reinit import random_init
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError
@@ -51,6 +52,21 @@ def test_fertility_is_that_of_the_encoder_which_reads_the_target(encoder, pud, t
     for first, second, reader in ((encoder, other, other), (other, encoder, encoder), (other, None, other)):
         record = compared(first, pud, against=second, **across)
         assert record.fertility == pytest.approx(by_reader[reader])
+
+
+def test_subwords_that_the_reader_of_a_side_does_not_know_are_counted(encoder, tmp_path):
+    """One encoder does not know the Chinese character, the other, of bytes, knows all; a mark alone is no subword."""
+    texts = {"en": ["the cat 日", "a dog ."] * 2, "fr": ["日 日", "le chat ."] * 2}
+    of_bytes = loaded_with(byte_level(), tmp_path)
+    for first, second in ((encoder, None), (encoder, of_bytes), (of_bytes, encoder)):
+        tags = compared(first, texts, against=second, layers="all-pairs").tags
+        sides = {"source_": (first, "en"), "": (second or first, "fr")}
+        for prefix, (reader, language) in sides.items():
+            lone = set(lone_prefixes(reader.tokenizer))
+            ids = [i for text in texts[language] for i in reader.tokenizer.encode(text, add_special_tokens=False)]
+            assert tags[f"{prefix}subwords"] == len([i for i in ids if i not in lone])
+            unknown = {"en": 2, "fr": 4}[language] if reader is encoder else 0
+            assert tags[f"{prefix}unknown_subwords"] == unknown
 
 
 def test_the_seed_is_that_of_the_last_random_change_of_the_encoder_and_else_of_the_second_one(encoder, pud):

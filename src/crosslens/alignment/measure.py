@@ -18,6 +18,7 @@ from crosslens.corpora.parallel import load_parallel
 from crosslens.data.dictionary import Dictionary
 from crosslens.data.parallel import Parallel
 from crosslens.digests import digest, require_seeds
+from crosslens.encoders.coverage import count_unknown
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.layers import name_layer, pair_layers
 from crosslens.encoders.reinit import untrained_pair
@@ -26,6 +27,7 @@ from crosslens.errors import RequestError, require_known
 from crosslens.progress import Listener, Progress, listening
 from crosslens.results.record import Record, Results
 from crosslens.results.record_settings import second_encoder, settings_text
+from crosslens.results.unread import tags_of_pair
 from crosslens.scores import Score
 
 AT = (1, 5, 10)
@@ -229,6 +231,7 @@ def sentence_retrieval(
     )
     learnt = train if mapping == "identity" else _untested_sentences(train, test, pair)
     right = [{number} for number in range(len(test))]
+    unknown = [count_unknown(encoder, test[language]) for encoder, language in zip((source, target), pair, strict=True)]
     seeds = baseline_seeds if "untrained" in chosen else ()
     untrained = ((seed, *untrained_pair(source, target, seed=seed)) for seed in seeds)
     records: list[Record] = []
@@ -247,15 +250,15 @@ def sentence_retrieval(
             train_x, train_y, test_x, test_y = (side[layer] for side, layer in zip(sides, read * 2, strict=True))
             for named in fit_rotations(train_x, train_y, mapping=mapping, baselines=wanted, seeds=baseline_seeds):
                 x, y = named.rotation(test_x), named.rotation.target(test_y)
-                for queries, candidates, encoders, languages, layers_read in (
-                    (x, y, (first, second), pair, read),
-                    (y, x, (second, first), pair[::-1], (read[1], read[0])),
+                for queries, candidates, encoders, languages, layers_read, (source_counts, target_counts) in (
+                    (x, y, (first, second), pair, read, unknown),
+                    (y, x, (second, first), pair[::-1], (read[1], read[0]), unknown[::-1]),
                 ):
                     ranking = ranked(queries, candidates, method=method, best=2)  # as ties need
                     records += _records(
                         {"precision@1": ranking.hits(right, at=1)},
                         described,
-                        tags,
+                        tags | tags_of_pair(source=source_counts, target=target_counts),
                         sides=encoders,
                         languages=languages,
                         layers=name_layer(layers_read, *encoders),

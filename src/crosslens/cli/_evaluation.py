@@ -115,9 +115,7 @@ def write_results(results: "Results", out: str | Path) -> None:
 def show_results(results: "Results", task: "Task", *, title: str, note: str = "", as_json: bool) -> None:
     """Print the table of the task's metric for each split, or all records as JSON, and warnings about the corpora."""
     from crosslens.cli._display import print_records, print_table, say_oddities
-    from crosslens.results.most_frequent_label import baseline_note
-    from crosslens.results.pivot import of_several_splits
-    from crosslens.results.unread import unread_note
+    from crosslens.results.pivot import corpora_note, of_several_splits
 
     main_scores = results.filter(metric=task.metric)
     say_oddities(main_scores)
@@ -125,5 +123,5 @@ def show_results(results: "Results", task: "Task", *, title: str, note: str = ""
         print_records(results)
         return
     for split, scores in main_scores.groups("split") if of_several_splits(main_scores) else [((), main_scores)]:
-        words = "; ".join(filter(None, (baseline_note(scores), unread_note(scores), note)))
+        words = "; ".join(filter(None, (corpora_note(scores), note)))
         print_table(scores.table(), title=", ".join(filter(None, (title, *split))), note=words)

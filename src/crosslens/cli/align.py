@@ -473,11 +473,13 @@ def _finish(
 ) -> None:
     from crosslens.cli._display import print_records, print_table
     from crosslens.cli._evaluation import write_results
+    from crosslens.results.unread import unread_note
 
     write_results(results, out)
     if as_json:
         print_records(results)
         return
+    note = "; ".join(filter(None, (note, unread_note(results))))
     shown = results if metric is None else results.filter(metric=metric)
     print_table(_by_layer(shown, heading, mapping=mapping), title=title, note=note)
 

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from transformers import PreTrainedTokenizerBase
 
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import count_words, cut_words
 from crosslens.data.sentence import Text
-from crosslens.data.subwords import split_words, word_prefix
+from crosslens.data.subwords import lone_prefixes, split_words, word_prefix
 from crosslens.encoders.encoder import Encoder
 from crosslens.encoders.inputs import cut_subwords
 from crosslens.errors import DataError
@@ -104,6 +105,33 @@ def unknown_characters(encoder: Encoder, corpus: Corpus) -> dict[str, int]:
 def fertility(encoder: Encoder, corpus: Corpus) -> float | None:
     """Compute the number of subwords per word, with lone word-start marks; None for text without words to count."""
     words = count_words(corpus)
-    if word_prefix(encoder.for_language(corpus.language).tokenizer) is None:  # its subwords belong to no single word
+    return len(_subwords(encoder, corpus)) / words if words else None
+
+
+def count_unknown(encoder: Encoder, corpus: Corpus) -> dict[str, int]:
+    """Count a corpus's subwords and those that are the unknown token, as `count_unknown_ids` does."""
+    return count_unknown_ids(encoder.for_language(corpus.language).tokenizer, _subwords(encoder, corpus))
+
+
+def count_unknown_ids(tokenizer: PreTrainedTokenizerBase, subwords: np.ndarray) -> dict[str, int]:
+    """Count subwords and those that are the unknown token; a lone word-start mark counts as no subword.
+
+    Args:
+        subwords: ``(subwords,)`` ids.
+
+    Returns:
+        ``subwords`` and ``unknown_subwords``, which are tags of records.
+    """
+    subwords = subwords[~np.isin(subwords, lone_prefixes(tokenizer))]
+    unknown = tokenizer.unk_token_id
+    return {
+        "subwords": len(subwords),
+        "unknown_subwords": 0 if unknown is None else int(np.count_nonzero(subwords == unknown)),
+    }
+
+
+def _subwords(encoder: Encoder, corpus: Corpus) -> np.ndarray:
+    """``(subwords,)``: ids of all subwords, also of tokenizers whose subwords belong to no single word."""
+    if word_prefix(encoder.for_language(corpus.language).tokenizer) is None:
         corpus = replace(corpus, items=tuple(Text((item.text,)) for item in corpus))
-    return sum(len(subwords.ids) for subwords in cut_subwords(encoder, corpus)) / words if words else None
+    return np.concatenate([np.empty(0, np.int64), *(each.ids for each in cut_subwords(encoder, corpus))])

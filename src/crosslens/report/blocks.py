@@ -153,5 +153,11 @@ def corpus_notes(scores: Iterable[tuple[str, Results]]) -> Iterator[str]:
     named = [f"{task_name(task)} {score}" if len(by_task) > 1 else score for task, score in baselines.items() if score]
     if named:
         yield f"{at_the_start(BASELINE)}: {', '.join(named)}."
-    if note := unread_note(*(each for records in by_task.values() for each in records)):
-        yield f"{at_the_start(note)}."
+    if sentence := unread_ending(*(each for records in by_task.values() for each in records)):
+        yield sentence.strip()
+
+
+def unread_ending(*results: Results) -> str:
+    """The last sentence of a caption, on corpora that the encoder cannot read; "" without any."""
+    note = unread_note(*results)
+    return f" {at_the_start(note)}." if note else ""

@@ -9,6 +9,7 @@ from typing import Literal
 from crosslens.corpora.catalogue import split_joined
 from crosslens.corpora.collection import is_trained_language
 from crosslens.data.corpus import trained_languages
+from crosslens.report.blocks import corpus_notes
 from crosslens.report.papers import Paper, Printed
 from crosslens.report.table import Cell, Notes, Row, Table, cell_of, difference
 from crosslens.results import cells
@@ -23,13 +24,11 @@ from crosslens.results.cells import (
     mean_of,
     references,
 )
-from crosslens.results.most_frequent_label import baseline_note
 from crosslens.results.pivot import score_cells, with_split_of_files
 from crosslens.results.record import Results
 from crosslens.results.record_rows import together
 from crosslens.similarity.word_order import WORD_ORDER
 from crosslens.tasks import TASKS, find_task
-from crosslens.tasks.titles import at_the_start
 
 Setting = Literal["in-language", "translate-train", "zero-shot"]
 
@@ -132,8 +131,7 @@ def supervision(results: Results, *, beside: Paper | None = None) -> list[Table]
             of_split = split if several else None
             mixed = [column.label for column, rules in selections.items() if len(rules - {None}) > 1]
             about = f" Models of one column were selected by different rules: {', '.join(mixed)}." if mixed else ""
-            baseline = at_the_start(baseline_note(block))
-            about += f" {baseline}." if baseline else ""
+            about += "".join(f" {note}" for note in corpus_notes([(task, block)]))
             made = _tables(task, metric, of_split, columns, distances, beside, notes, title=title)
             tables += [replace(table, caption=table.caption + about) for table in made]
     return tables

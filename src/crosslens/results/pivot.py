@@ -354,14 +354,18 @@ def sections(results: Results) -> Iterator[Section]:
         title = ", ".join(
             filter(None, (f"{task or ''} {metric}".strip(), f"source {source or 'unknown'}", encoder, *split))
         )
-        notes = (_averaged_seeds(block), baseline_note(block), unread_note(block))
-        yield Section(one_line(title), block, "; ".join(filter(None, notes)))
+        yield Section(one_line(title), block, "; ".join(filter(None, (_averaged_seeds(block), corpora_note(block)))))
     measured = Results(results.records.filter(pc.field("measure").is_valid()))
     for (metric, encoder, task), block in groups_of(measured, "metric", "encoder", "task"):
         after = f", fine-tuned for {task}" if task else ""
         by_layer = " by layer" if block.records["layer"].null_count < len(block) else ""
         title = ", ".join(filter(None, (f"{metric}{by_layer}", encoder))) + after
-        yield Section(one_line(title), block, decimals=3)
+        yield Section(one_line(title), block, unread_note(block), decimals=3)
+
+
+def corpora_note(scores: Results) -> str:
+    """What stands below a table of scores on its test corpora: the baseline of texts, and corpora that are unread."""
+    return "; ".join(filter(None, (baseline_note(scores), unread_note(scores))))
 
 
 def _choice(results: Results, part: Results) -> dict[str, Any]:

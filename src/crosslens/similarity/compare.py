@@ -17,7 +17,7 @@ from crosslens.data.formats.text import count_words
 from crosslens.data.language_pairs import expand_pairs, split_pair
 from crosslens.data.parallel import Parallel
 from crosslens.digests import digest, require_seed
-from crosslens.encoders.coverage import fertility
+from crosslens.encoders.coverage import count_unknown, fertility
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.layers import LayerPairs, name_layer, pair_layers
 from crosslens.encoders.options import LastLayer, Pooling
@@ -29,6 +29,7 @@ from crosslens.heap import release_heap
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.results.record_settings import second_encoder, settings_text
+from crosslens.results.unread import tags_of_pair
 from crosslens.similarity.cka import Centred, centre
 from crosslens.similarity.measures import Baseline, Measure, choose_measures
 from crosslens.similarity.sampling import jackknife
@@ -240,7 +241,13 @@ def _compared(
                 "corpus_digest": digest([parallel[source].digest, parallel[target].digest]),
                 "length_ratio": words / source_words if words and source_words else None,
                 "fertility": fertility(against or encoder, parallel[target]),
-                "tags": {"crosslens": __version__},
+                "tags": {
+                    **tags_of_pair(
+                        source=count_unknown(encoder, parallel[source]),
+                        target=count_unknown(encoders[-1], parallel[target]),
+                    ),
+                    "crosslens": __version__,
+                },
             }
             compared: list[tuple[tuple[int, int], dict[Pooling, tuple[Centred, Centred]]]] = [
                 (layers, {pooling: (x[layers[0]], y[layers[1]]) for pooling, (x, y) in ready.items()})

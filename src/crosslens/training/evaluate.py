@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerBase
 from crosslens import __version__
 from crosslens.corpora.catalogue import CorpusLike, load_corpora
 from crosslens.data.corpus import Corpus
-from crosslens.data.subwords import lone_prefixes
+from crosslens.encoders.coverage import count_unknown_ids
 from crosslens.encoders.inputs import EncodedCorpus
 from crosslens.encoders.options import Precision
 from crosslens.files import new_folder
@@ -114,14 +114,10 @@ def evaluate_variants(
 
 
 def _facts(tokenizer: PreTrainedTokenizerBase, corpus: Corpus, encoded: EncodedCorpus) -> dict[str, int]:
-    """What a corpus was read as; a lone mark of the beginning of a word counts as no subword."""
-    subwords = encoded.subwords
-    subwords = subwords[~np.isin(subwords, lone_prefixes(tokenizer))]
-    unknown = tokenizer.unk_token_id
+    """What a corpus was read as."""
     return {
         "sentences": len(corpus),
-        "subwords": len(subwords),
-        "unknown_subwords": 0 if unknown is None else int(np.count_nonzero(subwords == unknown)),
+        **count_unknown_ids(tokenizer, encoded.subwords),
         "unknown_words": encoded.unknown,
         "cut_words": encoded.cut,
         "split_sentences": encoded.split,

@@ -11,7 +11,7 @@ from crosslens.alignment.baselines import BASELINES, LEVELS, baseline_of
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
-from crosslens.report.blocks import on_one_layer
+from crosslens.report.blocks import on_one_layer, unread_ending
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of, without_digest
@@ -98,7 +98,7 @@ def similarity(results: Results) -> list[Table]:
         lines = similarity_lines(named, measure)
         shown = [*means_over_pairs(lines), *lines]
         words = caption.format(at_the_start(metric_name(measure)), sentences_of(lines), with_baselines(lines))
-        words += without_mean(shown)
+        words += without_mean(shown) + unread_ending(named)
         tables += _table(f"similarity-{measure}", words, shown, "similarity")
     return tables
 
@@ -201,9 +201,16 @@ def retrieval(results: Results) -> list[Table]:
     tables = []
     for level in LEVELS:
         lines = retrieval_lines(results, level)
+        unread = unread_ending(of_level(results, level))
         caption = f"Precision of {names[level]} by layer (0: embeddings), percent{over_directions(lines)}."
-        tables += _table(level, caption + _explained(lines), lines, "score")
+        tables += _table(level, caption + _explained(lines) + unread, lines, "score")
     return tables
+
+
+def of_level(results: Results, level: str) -> Results:
+    """The records of word translation or of sentence retrieval."""
+    measures = [name for (name,), _ in results.groups("measure") if name and name.split()[0] == level]
+    return results.filter(measure=measures)
 
 
 def over_directions(lines: Sequence[Line]) -> str:
@@ -223,8 +230,7 @@ def _only(directions: Sequence[tuple[str, str]]) -> str | None:
 
 def retrieval_lines(results: Results, level: str) -> list[Line]:
     """One line per language pair, cutoff, encoders and baseline."""
-    measures = [name for (name,), _ in results.groups("measure") if name and name.split()[0] == level]
-    measured = results.filter(measure=measures)
+    measured = of_level(results, level)
     names, corpora = corpus_names(measured), measured.columns.together(*SENTENCES).to_list()
     records = [
         {**record, "corpus": names[corpus]}
