@@ -95,7 +95,9 @@ def test_a_head_is_moved_to_an_encoder_of_another_depth_at_the_same_relative_dep
     moved = transplant(model, lower, rotation, layer=1)
     assert moved.encoder.readout.layers == (1,)
     score = evaluate(moved, [sides[1]]).filter(metric="accuracy").records["value"][0].as_py()
-    assert score == next(row["value"] for row in rows if (row["layer"], row["target"]) == (2, "fr"))
+    row = next(row for row in rows if (row["layer"], row["target"]) == (2, "fr"))
+    assert row["value"] == score
+    assert row["condition"] == moved.encoder.columns["condition"]  # which has the layer and a digest of the mapping
     save_model(moved, tmp_path / "moved")
     again = load_model(tmp_path / "moved", device="cpu")
     assert evaluate(again, [sides[1]]).records["value"][0].as_py() == score

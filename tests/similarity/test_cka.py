@@ -178,6 +178,11 @@ def test_blocks_are_stretches_of_lengths_and_large_enough(lengths):
         assert not ((outside >= inside.min()) & (outside <= inside.max())).any()
 
 
+def test_a_length_of_just_enough_items_is_a_group_of_its_own():
+    assert length_blocks(np.repeat([3, 4, 9], 7), smallest=7).tolist() == [0] * 7 + [1] * 7 + [2] * 7
+    assert length_blocks(np.repeat([3, 4, 9], 6), smallest=7).tolist() == [0] * 18
+
+
 def test_a_null_without_lengths_is_refused():
     with pytest.raises(RequestError, match="needs the sentence lengths"):
         length_matched_cka(np.eye(4), np.eye(4))

@@ -120,6 +120,15 @@ def test_similarities_of_several_settings_are_no_one_correlation():
     assert len(found.correlation.languages) == 4
 
 
+def test_similarities_between_layers_of_different_number_do_not_count():
+    """`compare(layers="all-pairs")` has them, and they are of no one layer."""
+    rows = records(train="a")
+    across = [replace(row, target_layer=1, value=0.5) for row in rows if row.measure]
+    (alone,) = correlations(Results.of(rows))
+    (beside,) = correlations(Results.of([*across, *rows]))
+    assert beside.correlation.value == alone.correlation.value
+
+
 def test_similarities_of_several_corpora_are_correlated_with_a_warning():
     (found,) = correlations(differing("corpus", ("ud/pud", "ud/pud", "tatoeba", "ud/pud")))
     assert found.warnings[-1] == "languages differ in the corpus of their similarities: ud/pud, tatoeba"

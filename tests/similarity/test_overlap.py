@@ -45,6 +45,23 @@ def test_corpora_may_be_names(encoder):
     assert named.records.equals(subword_overlap(encoder, train=train, tests=[test]).records)
 
 
+def test_a_record_says_of_which_training_and_test_data_it_is(encoder, toy):
+    train, test = toy(), replace(corpus("the cat"), split="dev")
+    rows = subword_overlap(encoder, train=train, tests=[test]).records.to_pylist()
+    assert train.split != test.split
+    assert len(rows) == 2
+    for row in rows:
+        assert {
+            "train": train.name,
+            "train_digest": train.digest,
+            "source": train.language,
+            "corpus": test.name,
+            "corpus_digest": test.digest,
+            "target": test.language,
+            "split": test.split,
+        }.items() <= row.items()
+
+
 def test_a_corpus_has_all_of_itself_and_an_unknown_word_nothing(encoder, toy):
     assert values(subword_overlap(encoder, train=toy(), tests=[toy()])) == {"overlap_types": 100, "overlap_tokens": 100}
     unknown = corpus("猫 犬 猫")

@@ -67,6 +67,7 @@ def test_languages_outside_the_slides_are_named_from_the_table_of_languages():
     frame = typology_of(Results.of([*of("se"), *of("ug-Latn"), *of("sov-Cyrl")])).set_index("language")
     assert list(frame.loc["se", ["name", "script", "family"]]) == ["Northern Sami", "Latin", "Uralic"]
     assert list(frame.loc["ug-Latn", ["name", "script", "published class"]]) == ["Uyghur", "Latin", ""]
+    assert list(frame.loc["ug-Latn", ["family", "published text"]]) == ["Turkic", "105K"]
     assert list(frame.loc["sov-Cyrl", ["name", "script", "family"]]) == ["sov-Cyrl", "Cyrillic", ""]
 
 
