@@ -481,7 +481,11 @@ def _finish(
         return
     note = "; ".join(filter(None, (note, unread_note(results))))
     shown = results if metric is None else results.filter(metric=metric)
-    print_table(_by_layer(shown, heading, mapping=mapping), title=title, note=note)
+    metrics = shown.columns.coded("metric").values
+    for name in metrics:  # each with its baselines fits a terminal
+        table = _by_layer(shown.filter(metric=name), heading, mapping=mapping)
+        titled = f"{title}, {name}" if len(metrics) > 1 else title
+        print_table(table, title=titled, note=note if name == metrics[-1] else "")
 
 
 def _by_layer(results: "Results", heading: "Callable[[Row], str]", *, mapping: "Mapping") -> "pandas.DataFrame":
