@@ -42,7 +42,9 @@ def test_words_by_text_by_table_and_by_static_vectors(run, files, tiny_bert, tmp
     assert "66.7 % of the" in out
     assert "precision@1 untrained" in out
     assert "precision@10 shuffled" in out
-    assert max(len(line) for line in out.splitlines() if "precision@" in line) < 100  # each precision, with its baselines, is a table
+    assert (
+        max(len(line) for line in out.splitlines() if "precision@" in line) < 100
+    )  # each precision, with its baselines, is a table
     assert [out.count(f"orthogonal mapping, precision@{at}") for at in (1, 5, 10)] == [2, 1, 1]  # @1 begins @10
     assert out.count("66.7 % of the") == 1
     found = pd.read_csv(tmp_path / "w" / "results.csv")

@@ -6,7 +6,7 @@ import torch
 
 from crosslens.errors import RequestError
 from crosslens.mlm import pretrain as module
-from crosslens.mlm.pretrain import fresh_model, pretrain
+from crosslens.mlm.pretrain import fresh_model, pretrain, word_tables
 from crosslens.mlm.pretrain_settings import Pretraining, Shape, Validation, Vocabulary, replaced
 from crosslens.mlm.streams import cut_stream
 from crosslens.mlm.vocabulary import VOCABULARIES
@@ -213,6 +213,14 @@ def test_a_step_reads_one_language_where_languages_have_layers_of_their_own(begi
     _, _, batches, _ = begin({"separate": separate, "reading": "lines", "mix": "all"})
     languages = [batches(step)[0] for step in range(SMALL.steps)]
     assert set(languages) == {"en", "fr"}
+
+
+@pytest.mark.parametrize(("separate", "tables"), [("0", 2), ("1", 1)])
+def test_every_table_of_embeddings_has_a_row_for_each_subword(begin, separate, tables):
+    """The vocabulary is joint; each language has a table of its own where the embeddings are separate."""
+    model, *_ = begin({"separate": separate, "vocabulary.anchors": "joint"})
+    (size,) = set(model.config.vocabularies.values())
+    assert [len(table) for table in word_tables(model)] == [size] * tables
 
 
 @pytest.mark.parametrize("reading", ["streams", "lines"])

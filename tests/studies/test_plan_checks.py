@@ -53,6 +53,15 @@ def test_sources_that_share_their_training_data_share_their_reference(folder, ti
     assert summary[summary["label"] == "adapted"]["delta"].notna().all()
 
 
+def test_training_data_are_the_same_under_another_name(folder, treebanks, tiny_bert):
+    (folder / "copy.conllu").write_bytes((treebanks / "ud" / "UD_EN-toy" / "en_toy-ud-train.conllu").read_bytes())
+    _, store = two_sources(folder, tiny_bert)
+    text = (folder / "two.yaml").read_text("utf-8").replace("to-en: {train: ud/en_toy", "to-en: {train: en=copy.conllu")
+    (folder / "two.yaml").write_text(text, "utf-8")
+    (note,) = [note for note in plan(read_study(folder / "two.yaml"), store).notes if "share" in note]
+    assert note.endswith("share their runs: to-fr (ud/en_toy:train), to-en (copy.conllu)")
+
+
 def test_one_test_corpus_for_encoders_of_several_languages_is_refused(folder, tiny_bert):
     """Its scores would have the same names; without such a condition, the sources share their runs and scores."""
     for keys, refused in (({"swap": "1", "swap_from": "adapted"}, True), ({"start": "adapted"}, True), ({}, False)):

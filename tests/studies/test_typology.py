@@ -71,6 +71,19 @@ def test_languages_outside_the_slides_are_named_from_the_table_of_languages():
     assert list(frame.loc["sov-Cyrl", ["name", "script", "family"]]) == ["sov-Cyrl", "Cyrillic", ""]
 
 
+def test_rows_of_a_language_stand_by_training_data_then_by_test_data():
+    def of(train, corpus):
+        starts = (("encoder", 80.0), ("bilstm", 70.0))
+        return [replace(scored("wo", start, value), train=train, corpus=corpus) for start, value in starts]
+
+    frame = typology_of(Results.of([*of("b", "a:test"), *of("a", "b:test"), *of("a", "a:test")]))
+    assert list(zip(frame["train"], frame["corpus"], strict=True)) == [
+        ("a", "a:test"),
+        ("a", "b:test"),
+        ("b", "a:test"),
+    ]
+
+
 @pytest.mark.parametrize("target", [None, "a language of mine"])
 def test_a_language_that_is_unknown_is_a_row_without_family(target):
     mine = [

@@ -11,6 +11,7 @@ from crosslens.alignment.baselines import BASELINES, LEVELS, baseline_of
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
+from crosslens.formatting import counted
 from crosslens.report.blocks import on_one_layer, unread_ending
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
@@ -32,6 +33,9 @@ from crosslens.tasks.titles import at_the_start, metric_name, task_name
 
 PROBED = {"accuracy": "", "accuracy_shuffled": "shuffled labels"}
 """Metric of a probe -> what distinguishes its control task."""
+
+MOST_NAMED = 3
+"""Maximum number of corpora that a caption names; rows name those of a table with several."""
 
 EXPLAINED = {
     "untrained": "every parameter re-initialised",
@@ -98,9 +102,29 @@ def similarity(results: Results) -> list[Table]:
         lines = similarity_lines(named, measure)
         shown = [*means_over_pairs(lines), *lines]
         words = caption.format(at_the_start(metric_name(measure)), sentences_of(lines), with_baselines(lines))
-        words += without_mean(shown) + unread_ending(named)
+        words += without_mean(shown) + data_ending(named.filter(measure=measure)) + unread_ending(named)
         tables += _table(f"similarity-{measure}", words, shown, "similarity")
     return tables
+
+
+def data_ending(results: Results) -> str:
+    """The sentence of a caption on the corpora of measurements; "" where there are more than `MOST_NAMED`.
+
+    >>> data_ending(Results.of([Record(corpus="ud/pud", n=1000), Record(corpus="ud/pud", n=1000)]))
+    ' Data: ud/pud (1,000 items).'
+    """
+    sizes: dict[str, set[int | None]] = {}
+    for (corpus, items), _ in results.groups("corpus", "n"):
+        if corpus is None:
+            return ""
+        sizes.setdefault(corpus, set()).add(items)
+    if len(sizes) > MOST_NAMED:
+        return ""
+    named = [
+        f"{corpus} ({counted(min(items), 'item', 'items')})" if len(items) == 1 and None not in items else corpus
+        for corpus, items in sizes.items()
+    ]
+    return f" Data: {', '.join(named)}." if named else ""
 
 
 def measures_of(results: Results) -> list[str]:
@@ -411,7 +435,9 @@ def _done_besides(record: cells.Row, layer: OnOneLayer) -> list[str]:
 def probes(results: Results) -> list[Table]:
     """Accuracy of linear probes, with the control task of Hewitt & Liang (2019)."""
     caption = "Accuracy of linear probes by layer (0: embeddings), percent."
-    return _table("probes", caption, probe_lines(results), "score")
+    probed = results.filter(metric="accuracy", target=None)
+    probed = probed.filter(measure=[name for (name,), _ in probed.groups("measure") if name is not None])
+    return _table("probes", caption + data_ending(probed), probe_lines(results), "score")
 
 
 def probe_lines(results: Results) -> list[Line]:
