@@ -34,6 +34,19 @@ def test_a_test_corpus_that_is_the_training_corpus_is_reported(run, tiny_bert, t
     assert [line for line in said.splitlines() if "training corpus" in line] == [f"{copy} {warning}"]
 
 
+def test_test_sentences_of_the_training_data_are_counted(run, tiny_bert, treebanks, tmp_path):
+    (copy,) = treebanks.glob("ud/*/en_toy-ud-train.conllu")
+    sentences = copy.read_text("utf-8").strip().split("\n\n")
+    (tmp_path / "half.conllu").write_text("\n\n".join(sentences[::2]) + "\n\n", "utf-8")
+    status, _, said = finetune(run, tiny_bert, test="en=half.conllu,ud/fr_pud")
+    count = len(sentences[::2])
+    assert status == 0, said
+    assert [line for line in said.splitlines() if "training data" in line] == [
+        f"{count} sentences of half.conllu (100 %) are also in the training data (ud/en_toy:train), so its score says"
+        " little about new sentences"
+    ]
+
+
 def test_the_same_command_gives_the_same_file(run, tiny_bert, tmp_path):
     for name in ("a", "b"):
         assert finetune(run, tiny_bert, out=name)[0] == 0

@@ -37,6 +37,20 @@ def test_a_plan_reports_test_corpora_that_are_the_training_corpus(run, file):
     assert [line for line in shown.splitlines() if "also the training" in line] == [f"note: {warning}"]
 
 
+def test_a_plan_reports_test_sentences_of_the_training_data_once_for_all_conditions(run, file, treebanks, tmp_path):
+    (copy,) = treebanks.glob("ud/*/en_toy-ud-train.conllu")
+    first = copy.read_text("utf-8").partition("\n\n")[0]
+    (tmp_path / "one.conllu").write_text(first + "\n\n", "utf-8")
+    tested = "data.tasks.pos.en={train: ud/en_toy, tests: [en=one.conllu, ud/fr_pud]}"
+    status, shown, said = run("plan", file, "--out", "runs", "--set", tested)
+    assert status == 0, said
+    warning = (
+        "1 sentence of one.conllu (100 %) is also in the training data (ud/en_toy:train), so its score says little"
+    )
+    lines = [line for line in shown.splitlines() if "training data" in line]
+    assert lines == [f"note: {warning} about new sentences"]
+
+
 def test_the_table_of_missing_corpora_is_whole_in_80_columns(capsys):
     corpora = [f"{name}/a_long_treebank_name:{split}" for name in COLLECTIONS for split in ("test", "train", "dev")]
     corpora += ["raw/wol", "my.conllu:test", "ud/en_ugc:test"]

@@ -27,6 +27,7 @@ from crosslens.mlm.lab_encoder import encoder_folder, laboratory_of
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Results, concatenated
 from crosslens.runs.corpora import Corpora
+from crosslens.runs.leakage import leakage_warnings
 from crosslens.runs.make import describe_encoder
 from crosslens.runs.make import train as train_model
 from crosslens.runs.question import CorpusRef, Score
@@ -202,7 +203,10 @@ def finetune_and_evaluate(
     table = read_vectors(vectors) if vectors is not None else None
     by_word = dict(zip(table.words, table.vectors[0], strict=True)) if table else None
     run = _run(request, str(encoder), parsed, seed, vectors=by_word, device=device)
-    for warning in run.training.warnings(CorpusRef.of(request.corpora.corpus(name)) for name in request.tests):
+    test_corpora = [request.corpora.corpus(name) for name in request.tests]
+    trained = request.corpora.corpus(request.train, split="train")
+    leaked = leakage_warnings(trained, test_corpora, limit=request.recipe.limit)
+    for warning in (*run.training.warnings(map(CorpusRef.of, test_corpora)), *leaked):
         listener.say(warning)
     first = processes().rank == 0  # only the first process evaluates and writes
     state = Path(f"{str(out).rstrip('/')}.state") if out is not None else None
