@@ -114,17 +114,19 @@ def data_ending(results: Results) -> str:
     ' Data: ud/pud (1,000 items).'
     """
     sizes: dict[str, set[int | None]] = {}
-    for (corpus, items), _ in results.groups("corpus", "n"):
+    for (corpus, size), _ in results.groups("corpus", "n"):
         if corpus is None:
             return ""
-        sizes.setdefault(corpus, set()).add(items)
-    if len(sizes) > MOST_NAMED:
+        sizes.setdefault(corpus, set()).add(size)
+    if not 0 < len(sizes) <= MOST_NAMED:
         return ""
-    named = [
-        f"{corpus} ({counted(min(items), 'item', 'items')})" if len(items) == 1 and None not in items else corpus
-        for corpus, items in sizes.items()
-    ]
-    return f" Data: {', '.join(named)}." if named else ""
+    return f" Data: {', '.join(_sized(corpus, *known) for corpus, known in sizes.items())}."
+
+
+def _sized(corpus: str, *sizes: int | None) -> str:
+    """A corpus with its number of items, if that is known and always the same."""
+    size = sizes[0] if len(sizes) == 1 else None
+    return corpus if size is None else f"{corpus} ({counted(size, 'item', 'items')})"
 
 
 def measures_of(results: Results) -> list[str]:
