@@ -96,3 +96,14 @@ def test_a_long_head_is_broken_and_prints_plain_spaces():
     assert first == "Δ patch=sentences"
     assert second.split("  ")[-1].strip() == "8.output"
     assert "Δ 1-2" in second
+
+
+def test_a_rule_follows_a_line_that_ends_a_part():
+    def rules(*ends):
+        stream = StringIO()
+        lines = [Line(str(place), [Text("1")], ends=end) for place, end in enumerate(ends)]
+        print_lines(Console(file=stream, width=40), lines, corner="target", heads=["all"])
+        shown = stream.getvalue().splitlines()
+        return [place for place, line in enumerate(shown[3:]) if not any(map(str.isalnum, line))]
+
+    assert rules(False, False, False) != rules(True, False, False) != rules(False, True, False)

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from crosslens.errors import RequestError
 from crosslens.tasks import find_task
@@ -112,3 +113,9 @@ def test_what_is_listed_and_planned_is_in_the_folder_that_is_named(run, handed, 
         (tmp_path / "store" / name).mkdir(parents=True)
     _, options = handed("crosslens.studies.typology.read_typology", "typology", "store", "--data", elsewhere)
     assert options["data"] == str(elsewhere)
+
+
+def test_every_gpu_is_named(run, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda number: f"GPU {number}")
+    assert "cpu, GPU 0, GPU 1" in run("doctor")[1]

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from crosslens.corpora.catalogue import cache_folder
 from crosslens.errors import WorkError
 from crosslens.report.findings import findings
 from crosslens.results.record import Results
@@ -57,3 +58,10 @@ def test_real_languages_have_no_preset(run, monkeypatch):
     monkeypatch.setattr("crosslens.demo.demo.real_demo", None)  # which is not asked for
     status, _, said = run("demo", "--real", "--preset", "good", "--out", "x")
     assert (status, "--real and --preset exclude each other" in said) == (2, True)
+
+
+def test_encoders_are_kept_beside_the_data_of_the_cache(handed):
+    _, options = handed("crosslens.demo.demo.run_demo", "demo", "--out", "x")
+    assert Path(options["cache"]) == cache_folder().parent / "demo"
+    _, options = handed("crosslens.demo.demo.run_demo", "demo", "--out", "x", "--cache", "mine")
+    assert options["cache"] == "mine"

@@ -64,3 +64,12 @@ def test_the_coverage_of_each_corpus_is_listed(run, folder, treebanks, tiny_bert
     _, shown, _ = run("encoders", "coverage", tiny_bert, many, "--json")
     assert json.loads(shown)[0]["unknown characters"] == "一 二 三 四 五 六 七 八 九 十"
     assert run("encoders", "coverage", tiny_bert, "absent.txt")[0] == 2
+
+
+def test_the_characters_to_keep_are_handed_on(handed, tmp_path):
+    (tmp_path / "text.txt").write_text("a b\n", "utf-8")
+    words = ("encoders", "get", "e5-small", "--out", "e5", "--trim-to", "text.txt")
+    for more, kept in (((), "seen"), (("--characters", "all"), "all")):
+        arguments, options = handed("crosslens.encoders.models.e5.get_e5_small", *words, *more)
+        assert arguments == ("e5",)
+        assert options == {"trim_to": ["text.txt"], "characters": kept}

@@ -66,6 +66,13 @@ def test_a_limit_in_the_settings_is_an_amount_and_other_settings_are_not():
     assert {eight.train, two.train} == {WHOLE}
 
 
+def test_a_limit_is_left_in_the_settings_of_models_whose_training_data_are_unknown():
+    records = [
+        replace(wolof(value, WHOLE, settings=f"limit={n}"), train=None) for n, value in ((100, 70.0), (300, 80.0))
+    ]
+    assert amounts(Results.of(records)) == []
+
+
 def test_one_amount_makes_no_curve():
     assert learning_curves(Results.of(RECORDS[:1])) == []
     assert amounts(Results.of(SCORES)) == []

@@ -42,6 +42,15 @@ def test_a_corpus_stands_beside_its_transliteration_within_seeds():
     assert table.caption.endswith(" Low, high: 95 % confidence interval of the difference over seeds.")
 
 
+def test_the_interval_grows_with_the_standard_deviation_of_the_differences():
+    transliterated = [uyghur(50.0 + 5 * seed, scheme="@uyghur-latin", seed=seed) for seed in (1, 2, 3)]
+    (table,) = scripts(Results.of([*ZERO_SHOT[:3], *transliterated]))
+    ((row,),) = table.groups.values()
+    difference, low, high = (cell.value for cell in row.cells[2:])
+    half = 4.302652729911275 * 4.0 / 3**0.5  # differences of 14, 18 and 22: their standard deviation is 4
+    assert (difference, low, high) == pytest.approx((18.0, 18.0 - half, 18.0 + half))
+
+
 def test_models_trained_on_the_language_are_a_group_of_their_own():
     (table,) = scripts(Results.of([*ZERO_SHOT[:1], *ZERO_SHOT[3:4], *OWN]))
     assert list(table.groups) == ["pos, accuracy, zero-shot from en", "pos, accuracy, trained on the language"]

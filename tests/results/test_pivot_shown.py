@@ -54,6 +54,13 @@ def test_html_counts_the_tables_that_it_does_not_show_and_has_no_markup_of_names
     assert " more table" not in Results.of(rows[:-2])._repr_html_()
 
 
+def test_a_note_stays_one_line_whatever_names_it_has():
+    """A file name may have a line break."""
+    tags = {"subwords": 10, "unknown_subwords": 9}
+    shown = str(Results.of([replace(SCORES[0], corpus="my\nfile.conllu", tags=tags)]))
+    assert shown.splitlines()[-1].endswith("subwords that the encoder does not know: my file.conllu (90 %)")
+
+
 def test_of_a_long_table_the_first_and_the_last_rows_are_shown():
     results = Results.of(score(f"x{place:03}", float(place)) for place in range(ROWS + 40))
     for shown in (repr(results), results._repr_html_()):

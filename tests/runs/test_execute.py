@@ -11,6 +11,8 @@ import torch
 from crosslens.encoders.condition import Condition
 from crosslens.errors import WorkError
 from crosslens.progress import Update, callback
+from crosslens.results.record import concatenated
+from crosslens.runs.answer import answers
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.execute import LOG_EVERY, Context, _Log, _Work, execute, steps_reported
 from crosslens.runs.run import AdaptRun, EncoderRun, ModelRun
@@ -136,6 +138,22 @@ def test_evaluations_are_counted_and_can_be_stopped_between_two(study, treebanks
         assert execute(asked, context).state == "done"
     assert evaluated() == list(range(number))
     assert store.answered(asked.run.id) == {question.id for question in asked.questions}
+
+
+def test_answers_that_are_computed_together_are_counted_one_by_one(study, treebanks, tmp_path, monkeypatch):
+    store, updates = Store(tmp_path / "runs"), []
+    several = study.model_copy(update={"conditions": (Condition(),), "seeds": (1,)})
+    (asked,) = plan(several, store, corpora=Corpora(str(treebanks))).left
+
+    def together(*args, **options):
+        parts = list(answers(*args, **options))
+        yield concatenated(results for results, _ in parts), {name: n for _, own in parts for name, n in own.items()}
+
+    monkeypatch.setattr("crosslens.runs.execute.answers", together)
+    with steps_reported(callback(updates.append)):
+        assert execute(asked, Context(str(store.folder), str(treebanks), "cpu")).state == "done"
+    counted = [(each.done, each.total) for each in updates if each.stage == f"{asked.run.label}, evaluating"]
+    assert counted == [(0, len(asked.questions)), (len(asked.questions),) * 2]
 
 
 def test_a_failure_that_cannot_be_kept_is_in_the_outcome_with_its_reason(planned, treebanks, tmp_path, monkeypatch):

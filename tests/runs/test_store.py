@@ -282,3 +282,14 @@ def test_results_of_a_plan_of_other_versions_are_told_apart(tmp_path):
     assert store.collect("new").records["settings"].to_pylist() == [None]
     assert store.collect("old").records["settings"].to_pylist() == [version]
     assert store.collect("tuned").records["settings"].to_pylist() == [f"batch=8 {version}"]
+
+
+def test_of_a_refused_store_no_new_folder_stays(tmp_path):
+    """Nor those above it; what was there, and what another process made meanwhile, stays."""
+    for other in ((), ("deep",)):
+        store = Store(tmp_path / "new" / "runs")
+        for name in other:
+            (tmp_path / "new" / name).mkdir()
+        with pytest.raises(StoreError, match="refused"), store.removed_if_refused():
+            raise StoreError("refused")
+        assert [path.name for path in tmp_path.rglob("*")] == ["new", "deep"] * bool(other)

@@ -57,8 +57,9 @@ def test_means_are_over_languages_that_were_trained_on_and_over_others(folder, t
 
 
 def test_a_test_corpus_that_is_part_of_the_training_data_is_noted(folder, tiny_bert):
-    few_steps, note = plan(study(tiny_bert, "ud/en_toy:train+ud/fr_pud:test"), Store(folder / "runs")).notes
+    few_steps, copied, note = plan(study(tiny_bert, "ud/en_toy:train+ud/fr_pud:test"), Store(folder / "runs")).notes
     assert "under-trained" in few_steps
+    assert copied.startswith("6 sentences of ud/en_pud:test (100 %) are also in the training data")
     assert note == "ud/fr_pud:test is also the training corpus, so its score says nothing about new sentences"
 
 

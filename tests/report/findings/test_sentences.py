@@ -200,6 +200,8 @@ def test_the_gap_and_similarity_have_a_paragraph_where_there_are_languages_enoug
     assert f"over 10 languages ({differ}); a negative correlation means" in apart
     (few,) = paragraphs("abc")
     assert "over 3 languages: 3 languages are too few to say anything." in few
+    (both,) = paragraphs("abc", corpora=("ud/pud", "tatoeba"))
+    assert f"over 3 languages: 3 languages are too few to say anything; {differ}." in both
     assert paragraphs("ab") == []
 
 
