@@ -1,3 +1,5 @@
+import signal
+
 import pytest
 
 FINETUNE = ("finetune", "pos", "@", "--train", "ud/en_toy", "--test", "ud/fr_pud")
@@ -171,3 +173,14 @@ def test_words_of_thousands_of_letters_are_shortened(run, tmp_path):
     assert len(error) < 400
     status, _, error = run("encoders", "show", "x" * 5000)
     assert (status, "file name too long" in error.lower(), len(error) < 900) == (1, True, True)
+
+
+def test_sigterm_interrupts_a_command_and_is_left_to_torchrun_where_that_started_it(run, monkeypatch):
+    handlers = []
+    monkeypatch.setattr("crosslens.cli.cli", lambda **_: handlers.append(signal.getsignal(signal.SIGTERM)))
+    before = signal.getsignal(signal.SIGTERM)
+    for processes in ("1", "2"):
+        monkeypatch.setenv("WORLD_SIZE", processes)
+        run("--version")
+    assert [handler is before for handler in handlers] == [False, True]
+    assert signal.getsignal(signal.SIGTERM) is before
