@@ -138,3 +138,29 @@ def test_a_kept_model_knows_the_language_given_with_its_training_file(run, tiny_
     assert finetune(run, tiny_bert, "--recipe", "small", "--keep-model", **named)[0] == 0
     assert run("evaluate", "out/model", "--test", "wo=mine.conllu", "--out", "again", "--device", "cpu")[0] == 0
     assert {(row["source"], row["target"]) for row in rows_of("again/results.csv")} == {("wo", "wo")}
+
+
+def test_a_kept_model_knows_the_data_that_it_was_trained_on(run, tiny_bert, treebanks, tmp_path):
+    (copy,) = treebanks.glob("ud/*/en_toy-ud-train.conllu")
+    sentences = copy.read_text("utf-8").strip().split("\n\n")
+    (tmp_path / "half.conllu").write_text("\n\n".join(sentences[::2]) + "\n\n", "utf-8")
+    assert finetune(run, tiny_bert, "--keep-model", test="ud/fr_pud")[0] == 0
+
+    def warnings(test, *more):
+        status, _, said = run("evaluate", "out/model", "--test", test, "--out", "again", "--overwrite", *more)
+        assert status == 0, said
+        return [line for line in said.splitlines() if "training" in line]
+
+    assert warnings("ud/fr_pud") == []
+    same = "ud/en_toy:train is also the training corpus, so its score says nothing about new sentences"
+    assert warnings("ud/en_toy:train,ud/fr_pud") == [same]
+    count = len(sentences[::2])
+    shared = (
+        f"{count} sentences of half.conllu (100 %) are also in the training data (ud/en_toy:train), so its score says"
+        " little about new sentences"
+    )
+    assert warnings("en=half.conllu") == [shared]
+    shutil.copytree(treebanks, tmp_path / "changed")  # where the name gives another corpus
+    (changed,) = (tmp_path / "changed").glob("ud/*/en_toy-ud-train.conllu")
+    changed.write_text("\n\n".join(sentences[1:]) + "\n\n", "utf-8")
+    assert warnings("en=half.conllu", "--data", "changed") == []

@@ -71,6 +71,7 @@ def command(
     from crosslens.cli._display import progress
     from crosslens.cli._evaluation import find_folder, load_tests, show_results
     from crosslens.encoders.interventions.swap import Add, Revert
+    from crosslens.runs.leakage import model_warnings
     from crosslens.runs.recorded import write_recorded
     from crosslens.tasks.prediction_files import prediction_files
     from crosslens.training.checkpoint import load_model
@@ -89,6 +90,8 @@ def command(
     pretrained = find_folder(computing.encoder.name) if needed else None  # lab:good is not a folder
     loaded = intervene(computing, *parsed, seed=seed, pretrained=pretrained, data=data)
     with progress() as bar:
+        for warning in model_warnings(computing, tests, data=data):
+            bar.say(warning)
         results = evaluate(loaded, tests, predictions=predictions, progress=bar)
     write_folder(out, partial(write_recorded, results))
     show_results(

@@ -1,11 +1,16 @@
-"""Warnings of test items that are also in the training data."""
+"""Warnings of test data that a model is trained on."""
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from crosslens.corpora.catalogue import split_joined
+from crosslens.corpora.catalogue import load_corpus, split_joined
 from crosslens.corpora.collection import is_trained_language
 from crosslens.data.corpus import Corpus, shared_items
+from crosslens.errors import CrosslensError
 from crosslens.formatting import counted
+
+if TYPE_CHECKING:
+    from crosslens.training.model import TaskModel
 
 MUCH = 5.0
 """Percentage of shared items from which a warning is due.
@@ -13,6 +18,31 @@ MUCH = 5.0
 Short sentences recur in every corpus: of the test set of English-EWT 4.0 % are also in its training data, and of German
 WikiANN 3.8 %.
 """
+
+
+def training_corpus_warning(name: str) -> str:
+    """The warning of a test corpus that is the training corpus."""
+    return f"{name} is also the training corpus, so its score says nothing about new sentences"
+
+
+def model_warnings(model: "TaskModel", tests: Iterable[Corpus], *, data: str | None = None) -> Iterator[str]:
+    """Yield the warnings of test corpora that a model, perhaps of a day long past, was trained on or in part.
+
+    Shared items are counted where the name of the training data still gives the same corpus.
+
+    Args:
+        data: folder that is searched first for the training data.
+    """
+    tests, name, digest = list(tests), str(model.facts.get("train")), model.facts.get("train_digest")
+    for test in tests:
+        if test.digest == digest or test.name in (name, *split_joined(name)):
+            yield training_corpus_warning(test.name)
+    try:
+        train = load_corpus(name, split="train", data=data, format=model.task.format)
+    except CrosslensError:
+        return
+    if train.digest == digest:
+        yield from leakage_warnings(train, tests, limit=model.recipe.limit)
 
 
 def leakage_warnings(train: Corpus, tests: Iterable[Corpus], *, limit: int | None = None) -> Iterator[str]:

@@ -14,6 +14,7 @@ from crosslens.digests import order_of
 from crosslens.encoders.condition import Condition
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.pretrain_settings import Pretraining
+from crosslens.runs.leakage import training_corpus_warning
 from crosslens.runs.question import CorpusRef, Question
 from crosslens.tasks import Task, find_task
 from crosslens.training import versions
@@ -75,7 +76,7 @@ class Training:
         """Yield a warning for each test corpus that is the training corpus, or part of it."""
         for test in tests:
             if test.digest == self.train.digest or test.name in self.train_names:
-                yield f"{test.name} is also the training corpus, so its score says nothing about new sentences"
+                yield training_corpus_warning(test.name)
 
 
 @dataclass(frozen=True)
