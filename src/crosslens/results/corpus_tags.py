@@ -24,6 +24,8 @@ def tagged_corpora(
     """
     texts = results.columns.coded("tags")
     tagged = np.flatnonzero(np.array([f'"{tag}"' in text for text in texts.values], bool)[texts.codes])
+    if not len(tagged):
+        return
     corpora = disambiguated(results).columns.together(language, "corpus", *columns).of(tagged)
     firsts = Results(results.records.take(tagged[corpora.firsts]))
     yield from zip(corpora.values, firsts.tags(), firsts.records["n"].to_pylist(), strict=True)

@@ -26,9 +26,9 @@ def training_corpus_warning(name: str) -> str:
 
 
 def model_warnings(model: "TaskModel", tests: Iterable[Corpus], *, data: str | None = None) -> Iterator[str]:
-    """Yield the warnings of test corpora that a model, perhaps of a day long past, was trained on or in part.
+    """Yield a warning for each test corpus that a saved model was trained on, wholly or in large part.
 
-    Shared items are counted where the name of the training data still gives the same corpus.
+    Shared items are counted if the name of the training data still gives the same corpus.
 
     Args:
         data: folder that is searched first for the training data.
