@@ -78,7 +78,7 @@ def elsewhere(run, treebanks, tmp_path, monkeypatch):
     ids=lambda value: "" if isinstance(value, str) else "-".join(value[:2]),
 )
 def test_corpora_are_found_in_the_folder_that_is_named(handed, elsewhere, tiny_bert, monkeypatch, function, words):
-    model = SimpleNamespace(task=find_task("pos"), encoder=SimpleNamespace(name="E"))
+    model = SimpleNamespace(task=find_task("pos"), encoder=SimpleNamespace(name="E"), facts={})
     monkeypatch.setattr("crosslens.training.checkpoint.load_model", lambda folder, device: model)
     monkeypatch.setattr("crosslens.training.model.in_precision", lambda model, precision: model)
     monkeypatch.setattr("crosslens.training.intervene.intervene", lambda model, **options: model)

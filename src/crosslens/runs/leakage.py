@@ -33,7 +33,9 @@ def model_warnings(model: "TaskModel", tests: Iterable[Corpus], *, data: str | N
     Args:
         data: folder that is searched first for the training data.
     """
-    tests, name, digest = list(tests), str(model.facts.get("train")), model.facts.get("train_digest")
+    if "train" not in model.facts:
+        return
+    tests, name, digest = list(tests), str(model.facts["train"]), model.facts["train_digest"]
     for test in tests:
         if test.digest == digest or test.name in (name, *split_joined(name)):
             yield training_corpus_warning(test.name)

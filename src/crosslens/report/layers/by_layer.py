@@ -110,6 +110,7 @@ def similarity(results: Results) -> list[Table]:
 def data_ending(results: Results) -> str:
     """The sentence of a caption on the corpora of measurements; "" where there are more than `MOST_NAMED`.
 
+    >>> from crosslens.results.record import Record
     >>> data_ending(Results.of([Record(corpus="ud/pud", n=1000), Record(corpus="ud/pud", n=1000)]))
     ' Data: ud/pud (1,000 items).'
     """
