@@ -49,3 +49,9 @@ def test_adapt_refuses(run, folder, tiny_bert, words, status, reason):
     assert reason in err
     assert not (folder / "adapted").exists()
     assert "Traceback" not in err
+
+
+def test_adapt_reads_one_language_in_two_scripts(handed, folder):
+    words = ("adapt", "nowhere", "--text", "sr=fr.txt", "--text", "sr-Cyrl=fr.txt", "--out", "adapted")
+    arguments, _ = handed("crosslens.mlm.adapt.adapt", *words)
+    assert list(arguments[1]) == ["sr", "sr-Cyrl"]

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from crosslens.cli._columns import Line, hanging, print_lines, shortened
+from crosslens.cli._columns import BETWEEN, Line, _fitting, hanging, print_lines, shortened
 
 PATH = "ar /home/somebody/treebanks/a-folder-with-a-long-name/ar_padt-ud-test.conllu"
 NAMES = [
@@ -107,3 +107,25 @@ def test_a_rule_follows_a_line_that_ends_a_part():
         return [place for place, line in enumerate(shown[3:]) if not any(map(str.isalnum, line))]
 
     assert rules(False, False, False) != rules(True, False, False) != rules(False, True, False)
+
+
+def test_as_many_columns_stand_beside_one_another_as_fit():
+    assert list(_fitting(dict.fromkeys(range(5), 7), 2 * (7 + BETWEEN))) == [[0, 1], [2, 3], [4]]
+    assert list(_fitting(dict.fromkeys(range(3), 7), 2 * (7 + BETWEEN) - 1)) == [[0], [1], [2]]
+
+
+def test_heads_stay_whole_where_the_table_is_just_as_wide_as_the_terminal():
+    def shown(width):
+        stream = StringIO()
+        lines = [Line("en", [Text("1"), Text("2")])]
+        print_lines(
+            Console(file=stream, width=width),
+            lines,
+            corner="target",
+            heads=["reference, tags=gold", "reference, tags=none"],
+        )
+        return stream.getvalue()
+
+    exact = len("target") + BETWEEN + 2 * (len("reference, tags=gold") + BETWEEN)
+    assert "reference, tags=gold" in shown(exact)
+    assert "reference, tags=gold" not in shown(exact - 1)

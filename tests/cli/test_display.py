@@ -131,3 +131,10 @@ def test_a_table_of_a_report_is_printed_with_what_its_file_has(capsys):
     for text in ("-10.57* [-16.78, -4.36]", "+3.77 [1]", "[1] seeds excluded: 2", "* marks differences"):
         assert text in printed.replace("−", "-")
         assert text in written.replace("−", "-")
+
+
+def test_published_scores_stand_indented_below_ours(capsys):
+    rows = (Row("fr", (Cell(80.0, "score"),)), Row("published", (Cell(81.0, "score"),), "beside"))
+    print_report(Table("t", "Scores.", ("reference",), {"pos": rows}, ()))
+    lines = capsys.readouterr().out.splitlines()
+    assert [next(line for line in lines if name in line).index(name) for name in ("fr", "published")] == [1, 3]

@@ -73,3 +73,11 @@ def test_the_characters_to_keep_are_handed_on(handed, tmp_path):
         arguments, options = handed("crosslens.encoders.models.e5.get_e5_small", *words, *more)
         assert arguments == ("e5",)
         assert options == {"trim_to": ["text.txt"], "characters": kept}
+
+
+def test_minilm_is_got_alone(run, monkeypatch):
+    got = []
+    monkeypatch.setattr("crosslens.encoders.models.minilm.get_minilm", got.append)
+    monkeypatch.setattr("crosslens.encoders.models.e5.get_e5_small", None)  # which is not asked for
+    status, _, said = run("encoders", "get", "minilm", "--out", "mini")
+    assert (status, got, said.splitlines()[-1]) == (0, ["mini"], "mini: all-MiniLM-L6-v2")

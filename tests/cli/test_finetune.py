@@ -5,6 +5,8 @@ import shutil
 import pytest
 
 from crosslens.data.formats.conllu import read
+from crosslens.errors import DataError
+from crosslens.runs.finetuning import check_finetuning
 from toy_commands import FAST, finetune, rows_of
 
 
@@ -197,3 +199,13 @@ def test_the_encoder_of_a_laboratory_is_recorded_under_the_name_it_was_given(
     assert {row["encoder"] for row in rows_of(tmp_path / "out" / "results.csv")} == {"lab:good"}
     assert json.loads((tmp_path / "out" / "run.json").read_text())["encoder"] == "lab:good"
     assert str(cached) not in (tmp_path / "out" / "results.csv").read_text()
+
+
+def test_a_development_set_without_labels_is_refused_before_the_encoder_is_loaded(treebanks, tmp_path):
+    shutil.copytree(treebanks / "ud", tmp_path / "mine" / "ud")
+    (dev,) = (tmp_path / "mine").glob("ud/*/en_toy-ud-dev.conllu")
+    cells = [line.split("\t") for line in dev.read_text("utf-8").splitlines()]
+    lines = ["\t".join([*row[:3], "_", *row[4:]]) if len(row) == 10 else "\t".join(row) for row in cells]
+    dev.write_text("\n".join(lines) + "\n", "utf-8")
+    with pytest.raises(DataError, match=r"en_toy.*dev.*UPOS"):
+        check_finetuning("pos", train="ud/en_toy", tests=["ud/fr_pud"], data=str(tmp_path / "mine"))

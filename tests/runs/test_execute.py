@@ -14,7 +14,7 @@ from crosslens.progress import Update, callback
 from crosslens.results.record import concatenated
 from crosslens.runs.answer import answers
 from crosslens.runs.corpora import Corpora
-from crosslens.runs.execute import LOG_EVERY, Context, _Log, _Work, execute, steps_reported
+from crosslens.runs.execute import LOG_EVERY, Context, _Log, _Work, execute, lost, steps_reported
 from crosslens.runs.run import AdaptRun, EncoderRun, ModelRun
 from crosslens.runs.store import Store
 from crosslens.studies.plan import plan
@@ -185,3 +185,11 @@ def test_the_log_of_a_run_goes_on_with_each_further_question(planned, treebanks,
     after = store.log(asked.run.id)
     assert after[: len(before)] == before
     assert after[len(before)].endswith(f"run {asked.run.id}: {asked.run.label}")
+
+
+def test_the_reason_of_a_run_that_a_process_lost_is_a_line_of_its_log(planned, tmp_path):
+    run = planned[1][ModelRun].run
+    outcome = lost(run, Context(str(tmp_path / "runs"), None, "cpu"), "its process ended")
+    assert (outcome.run, outcome.label, outcome.state) == (run.id, run.label, "failed")
+    assert Store(tmp_path / "runs").failed(run.id)
+    assert (tmp_path / "runs" / "failed" / run.id / "log.txt").read_text("utf-8") == "its process ended\n"
