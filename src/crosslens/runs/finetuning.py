@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from crosslens.alignment.vectors import read_vectors
 from crosslens.corpora.catalogue import name_split
+from crosslens.data.corpus import Corpus
 from crosslens.digests import require_seed
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import find_device
@@ -65,6 +66,11 @@ class Request:
     dev: str | None
     tests: tuple[str, ...]
     corpora: Corpora
+
+    @property
+    def test_corpora(self) -> list[Corpus]:
+        """The test corpora, each loaded once."""
+        return [self.corpora.corpus(name) for name in self.tests]
 
 
 def check_finetuning(
@@ -203,10 +209,9 @@ def finetune_and_evaluate(
     table = read_vectors(vectors) if vectors is not None else None
     by_word = dict(zip(table.words, table.vectors[0], strict=True)) if table else None
     run = _run(request, str(encoder), parsed, seed, vectors=by_word, device=device)
-    test_corpora = [request.corpora.corpus(name) for name in request.tests]
     trained = request.corpora.corpus(request.train, split="train")
-    leaked = leakage_warnings(trained, test_corpora, limit=request.recipe.limit)
-    for warning in (*run.training.warnings(map(CorpusRef.of, test_corpora)), *leaked):
+    leaked = leakage_warnings(trained, request.test_corpora, limit=request.recipe.limit)
+    for warning in (*run.training.warnings(map(CorpusRef.of, request.test_corpora)), *leaked):
         listener.say(warning)
     first = processes().rank == 0  # only the first process evaluates and writes
     state = Path(f"{str(out).rstrip('/')}.state") if out is not None else None
@@ -298,7 +303,7 @@ def _tracking(track: str | None, run: ModelRun, out: str | Path | None) -> Abstr
 def _evaluate(
     run: ModelRun, model: TaskModel, request: Request, predictions: str | Path | None, progress: Listener
 ) -> Results:
-    tests = [request.corpora.corpus(name) for name in request.tests]
+    tests = request.test_corpora
     results = evaluate(model, tests, predictions=predictions, progress=progress)
     ids = {test.name: Score(CorpusRef.of(test), run.training.settings).id for test in tests}
     asked = (records.with_columns(question=ids[name]) for (name,), records in results.groups("corpus"))

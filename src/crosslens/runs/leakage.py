@@ -8,6 +8,7 @@ from crosslens.corpora.collection import is_trained_language
 from crosslens.data.corpus import Corpus, shared_items
 from crosslens.errors import CrosslensError
 from crosslens.formatting import counted
+from crosslens.runs.question import CorpusRef
 
 if TYPE_CHECKING:
     from crosslens.training.model import TaskModel
@@ -20,9 +21,20 @@ WikiANN 3.8 %.
 """
 
 
-def training_corpus_warning(name: str) -> str:
-    """The warning of a test corpus that is the training corpus."""
-    return f"{name} is also the training corpus, so its score says nothing about new sentences"
+def training_names(name: str) -> set[str]:
+    """Name of a training corpus, and of each part that it is joined from."""
+    return {name, *split_joined(name)}
+
+
+def training_corpus_warnings(tests: Iterable[CorpusRef], *, train: CorpusRef) -> Iterator[str]:
+    """Yield a warning for each test corpus that is the training corpus, or a part that it is joined from."""
+    for test in tests:
+        if _is_training_corpus(test, train):
+            yield f"{test.name} is also the training corpus, so its score says nothing about new sentences"
+
+
+def _is_training_corpus(test: Corpus | CorpusRef, train: Corpus | CorpusRef) -> bool:
+    return test.digest == train.digest or test.name in training_names(train.name)
 
 
 def model_warnings(model: "TaskModel", tests: Iterable[Corpus], *, data: str | None = None) -> Iterator[str]:
@@ -35,32 +47,29 @@ def model_warnings(model: "TaskModel", tests: Iterable[Corpus], *, data: str | N
     """
     if "train" not in model.facts:
         return
-    tests, name, digest = list(tests), str(model.facts["train"]), model.facts["train_digest"]
-    for test in tests:
-        if test.digest == digest or test.name in (name, *split_joined(name)):
-            yield training_corpus_warning(test.name)
+    tests, planned = list(tests), CorpusRef(str(model.facts["train"]), str(model.facts["train_digest"]))
+    yield from training_corpus_warnings(map(CorpusRef.of, tests), train=planned)
     try:
-        train = load_corpus(name, split="train", data=data, format=model.task.format)
+        train = load_corpus(planned.name, split="train", data=data, format=model.task.format)
     except CrosslensError:
         return
-    if train.digest == digest:
+    if train.digest == planned.digest:
         yield from leakage_warnings(train, tests, limit=model.recipe.limit)
 
 
 def leakage_warnings(train: Corpus, tests: Iterable[Corpus], *, limit: int | None = None) -> Iterator[str]:
     """Yield a warning for each test corpus of which many items are also in the training data.
 
-    Test corpora in other languages than the training data are not searched. The training corpus itself, or a corpus
-    that it is joined from, is left to `crosslens.runs.run.Training.warnings`.
+    Test corpora in other languages than the training data are not searched. The training corpus itself, or a part
+    that it is joined from, is left to `training_corpus_warnings`.
 
     Args:
         limit: number of items of ``train`` that the model is trained on (`Corpus.limited`); None: all.
     """
     trained = train.limited(limit)
-    parts = {train.name, *split_joined(train.name)}
     for test in tests:
         other = test.language and train.language and not is_trained_language(test.language, train.language)
-        if other or test.digest == train.digest or test.name in parts or not len(test):
+        if other or _is_training_corpus(test, train) or not len(test):
             continue
         shared = len(shared_items(test, trained))
         if 100.0 * shared >= MUCH * len(test):

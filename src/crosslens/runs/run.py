@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from crosslens.corpora.catalogue import split_joined
 from crosslens.digests import order_of
 from crosslens.encoders.condition import Condition
 from crosslens.mlm.adapt_settings import Adaptation
 from crosslens.mlm.pretrain_settings import Pretraining
-from crosslens.runs.leakage import training_corpus_warning
+from crosslens.runs.leakage import training_corpus_warnings, training_names
 from crosslens.runs.question import CorpusRef, Question
 from crosslens.tasks import Task, find_task
 from crosslens.training import versions
@@ -70,13 +69,11 @@ class Training:
     @property
     def train_names(self) -> set[str]:
         """Name of the training corpus, and of each part that it is joined from."""
-        return {self.train.name, *split_joined(self.train.name)}
+        return training_names(self.train.name)
 
     def warnings(self, tests: Iterable[CorpusRef]) -> Iterator[str]:
-        """Yield a warning for each test corpus that is the training corpus, or part of it."""
-        for test in tests:
-            if test.digest == self.train.digest or test.name in self.train_names:
-                yield training_corpus_warning(test.name)
+        """Warnings of test corpora that are the training corpus, or a part of it."""
+        return training_corpus_warnings(tests, train=self.train)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -226,6 +227,11 @@ def _compared(
     }
     seed = encoder.seed if against is None or encoder.seed is not None else against.seed
     columns = {**encoder.columns, "seed": seed}
+
+    @cache  # a source is part of many pairs
+    def unknown(reader: Encoder, language: str) -> dict[str, int]:
+        return count_unknown(reader, parallel[language])
+
     with TemporaryDirectory(prefix="crosslens-") as folder:
         sides = _Sides(parallel, needed, encoders, poolings, last_layer, Path(folder), after_reading)
         for source, target in by_source:
@@ -242,10 +248,7 @@ def _compared(
                 "length_ratio": words / source_words if words and source_words else None,
                 "fertility": fertility(against or encoder, parallel[target]),
                 "tags": {
-                    **tags_of_pair(
-                        source=count_unknown(encoder, parallel[source]),
-                        target=count_unknown(encoders[-1], parallel[target]),
-                    ),
+                    **tags_of_pair(source=unknown(encoder, source), target=unknown(encoders[-1], target)),
                     "crosslens": __version__,
                 },
             }

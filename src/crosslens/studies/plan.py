@@ -272,7 +272,7 @@ class _Planner:
         selections = [selected for training in trainings for selected in self._selected(training, source)]
         few = (selected.recipe.few_steps(len(self._train(source))) for selected in selections)
         self.notes += [f"{task}, source {name}: {warning}" for warning in few if warning is not None]
-        for limit in {selected.recipe.limit for selected in selections}:
+        for limit in dict.fromkeys(selected.recipe.limit for selected in selections):
             self.notes += self._leakage(source.train, limit, source.tests)
         for selected, seed in itertools.product(selections, study.seeds):
             base = self.encoders.base(condition, seed, source, partner, limit=selected.recipe.limit)
