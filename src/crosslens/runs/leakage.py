@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 MUCH = 5.0
 """Percentage of shared items from which a warning is due.
 
-Short sentences recur in every corpus: of the test set of English-EWT 4.0 % are also in its training data, and of German
-WikiANN 3.8 %.
+Short sentences recur in every corpus: of the test set of English-EWT 4.0 % are also among 8,104 sentences of its
+training data, and of 1,000 test sentences of German WikiANN 3.8 % among 2,000.
 """
 
 
