@@ -143,7 +143,7 @@ def cases(tmp_path_factory, tiny_bert, treebanks, tagger_folder, store_folder):
         ),
         *(
             Case(model / name, lambda: load_model(model, device="cpu"), 12)
-            for name in ("crosslens.json", "head.safetensors", "config.json")
+            for name in ("crosslens.json", "head.safetensors", "config.json", "trained_on.npy")
         ),
         *(
             Case(run / name, lambda: (Store(store).describe(run.name), Store(store).answers(run.name)), 3)

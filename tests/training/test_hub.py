@@ -1,6 +1,7 @@
 """Uploading to the Hugging Face hub, against a stand-in for it."""
 
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,8 +33,9 @@ class StandIn:
 
     def upload_folder(self, *, repo_id, folder_path, commit_message, delete_patterns):
         assert "crosslens" in commit_message
-        for file in (self.folder / repo_id).glob(delete_patterns):
-            file.unlink()
+        for pattern in delete_patterns:
+            for file in (self.folder / repo_id).glob(pattern):
+                file.unlink()
         shutil.copytree(folder_path, self.folder / repo_id, dirs_exist_ok=True)
 
 
@@ -81,6 +83,14 @@ def test_nothing_is_left_of_the_readout_of_a_model_uploaded_before(hub, tagger, 
     (folder / READOUT).write_bytes(readout)
     with pytest.raises(EncoderError, match=r"is damaged: ValueError: features\.safetensors belongs to none"):
         xl.load_model(folder, device="cpu")
+
+
+def test_what_a_model_uploaded_before_was_trained_on_is_not_kept(hub, tagger):
+    folder = hub.folder / "user/pos"
+    tagger.push_to_hub("user/pos")
+    assert xl.load_model(folder, device="cpu").trained_on
+    replace(tagger, trained_on=None).push_to_hub("user/pos")  # of an earlier version
+    assert xl.load_model(folder, device="cpu").trained_on is None
 
 
 def test_a_refusal_is_one_sentence(hub, tagger):

@@ -25,9 +25,9 @@ from crosslens.encoders.reinit import untrained_pair
 from crosslens.encoders.represent import represent
 from crosslens.errors import RequestError, require_known
 from crosslens.progress import Listener, Progress, listening
+from crosslens.results.cautions import tags_of_pair
 from crosslens.results.record import Record, Results
 from crosslens.results.record_settings import second_encoder, settings_text
-from crosslens.results.unread import tags_of_pair
 from crosslens.scores import Score
 
 AT = (1, 5, 10)

@@ -473,13 +473,13 @@ def _finish(
 ) -> None:
     from crosslens.cli._display import print_records, print_table
     from crosslens.cli._evaluation import write_results
-    from crosslens.results.unread import unread_note
+    from crosslens.results.cautions import cautions
 
     write_results(results, out)
     if as_json:
         print_records(results)
         return
-    note = "; ".join(filter(None, (note, unread_note(results))))
+    note = "; ".join(filter(None, (note, *cautions(results))))
     shown = results if metric is None else results.filter(metric=metric)
     metrics = shown.columns.coded("metric").values
     for name in metrics:  # each with its baselines fits a terminal

@@ -139,7 +139,7 @@ def command(
 
     from crosslens.cli._display import print_records, print_table, progress, say
     from crosslens.lab.presets import given_name
-    from crosslens.results.unread import unread_note
+    from crosslens.results.cautions import cautions
 
     loaded, model = load_subject(encoder, reading, device=device, random_init=random_init, seed=seed)
     shared = {key: reading[key] for key in ("precision", "quantize")}  # values in two formats are not comparable
@@ -169,7 +169,7 @@ def command(
     if as_json:
         print_records(results)
     else:
-        print_table(results.table(), title=title, note=unread_note(results), decimals=3)
+        print_table(results.table(), title=title, note="; ".join(cautions(results)), decimals=3)
     undefined = results.records["value"].null_count
     if undefined:
         say(f"{undefined} of {len(results)} values are undefined: the vectors of a layer are all equal, or")

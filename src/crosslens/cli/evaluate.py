@@ -90,7 +90,7 @@ def command(
     pretrained = find_folder(computing.encoder.name) if needed else None  # lab:good is not a folder
     loaded = intervene(computing, *parsed, seed=seed, pretrained=pretrained, data=data)
     with progress() as bar:
-        for warning in model_warnings(computing, tests, data=data):
+        for warning in model_warnings(computing, tests):
             bar.say(warning)
         results = evaluate(loaded, tests, predictions=predictions, progress=bar)
     write_folder(out, partial(write_recorded, results))

@@ -8,7 +8,7 @@ from typing import Literal, overload
 import numpy as np
 
 from crosslens.data.sentence import ANNOTATIONS, Item, Sentence, Text
-from crosslens.digests import canonical_json, digest_chunks
+from crosslens.digests import canonical_json, digest_chunks, short_digest
 from crosslens.errors import DataError, RequestError
 from crosslens.formatting import counted
 
@@ -131,6 +131,19 @@ class Corpus(Sequence[Item]):
         """SHA-256 of words and annotation, or of segments and labels; independent of names, paths and layout."""
         return digest_chunks(canonical_json(_content(item)) + b"\n" for item in self.items)
 
+    @cached_property
+    def contents(self) -> frozenset[int]:
+        """64-bit digests of the running text and of the words of each item, without annotation; see `items_among`."""
+        return frozenset().union(*self._contents)
+
+    def items_among(self, contents: frozenset[int]) -> set[int]:
+        """Indices of the items whose running text or words are among the contents of other corpora."""
+        return {number for number, own in enumerate(self._contents) if not contents.isdisjoint(own)}
+
+    @cached_property
+    def _contents(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(map(_contents, self.items))
+
     def limited(self, limit: int | None) -> "Corpus":
         """Select at most ``limit`` items, spread evenly because treebanks are sorted by genre; None selects all."""
         if limit is None or limit >= len(self):
@@ -198,12 +211,7 @@ def item_error(corpus: Corpus, item: Item, message: str, *, hint: str | None = N
 
 def shared_items(corpus: Corpus, *others: Corpus) -> set[int]:
     """Indices of the items that occur in other corpora, with the same running text or the same words."""
-
-    def contents(item: Item) -> set[str | tuple[str, ...]]:
-        return {item.text, item.words} if isinstance(item, Sentence) else {item.text}
-
-    known = {content for other in others for item in other for content in contents(item)}
-    return {number for number, item in enumerate(corpus) if contents(item) & known}
+    return corpus.items_among(frozenset().union(*(other.contents for other in others)))
 
 
 def trained_languages(source: str | None) -> tuple[str, ...]:
@@ -220,13 +228,18 @@ def _segments(item: Item) -> tuple[str, ...]:
 
 
 def _content(item: Item) -> list:
-    return [getattr(item, name) for name in _contents(type(item))]
+    return [getattr(item, name) for name in _fields(type(item))]
 
 
 @cache
-def _contents(kind: type[Sentence] | type[Text]) -> tuple[str, ...]:
+def _fields(kind: type[Sentence] | type[Text]) -> tuple[str, ...]:
     excluded = ("id", "where", "lines")
     return tuple(field.name for field in fields(kind) if field.name not in excluded)
+
+
+def _contents(item: Item) -> tuple[int, ...]:
+    texts = (item.text, "\0".join(item.words)) if isinstance(item, Sentence) else (item.text,)
+    return tuple(short_digest(text) for text in texts)
 
 
 def require_corpus(corpus: object) -> Corpus:

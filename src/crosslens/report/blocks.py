@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crosslens.encoders.interventions.one_layer import OnOneLayer
+from crosslens.results.cautions import cautions
 from crosslens.results.cells import (
     Cell,
     Cells,
@@ -19,7 +20,6 @@ from crosslens.results.cells import (
 from crosslens.results.most_frequent_label import BASELINE, most_frequent_label_text
 from crosslens.results.pivot import with_split_of_files
 from crosslens.results.record import Results, remembered
-from crosslens.results.unread import unread_note
 from crosslens.tasks import main_metric
 from crosslens.tasks.titles import at_the_start, task_name
 
@@ -144,7 +144,7 @@ def corpus_notes(scores: Iterable[tuple[str, Results]]) -> Iterator[str]:
         scores: task and records of each table.
 
     Returns:
-        What text classification scores without any model, and the corpora that the encoder cannot read.
+        What text classification scores without any model, and the corpora whose scores say little.
     """
     by_task: dict[str, list[Results]] = {}
     for task, records in scores:
@@ -153,11 +153,10 @@ def corpus_notes(scores: Iterable[tuple[str, Results]]) -> Iterator[str]:
     named = [f"{task_name(task)} {score}" if len(by_task) > 1 else score for task, score in baselines.items() if score]
     if named:
         yield f"{at_the_start(BASELINE)}: {', '.join(named)}."
-    if sentence := unread_ending(*(each for records in by_task.values() for each in records)):
+    if sentence := cautions_ending(*(each for records in by_task.values() for each in records)):
         yield sentence.strip()
 
 
-def unread_ending(*results: Results) -> str:
-    """The last sentence of a caption, on corpora that the encoder cannot read; "" without any."""
-    note = unread_note(*results)
-    return f" {at_the_start(note)}." if note else ""
+def cautions_ending(*results: Results) -> str:
+    """The last sentences of a caption, on corpora whose numbers say little; "" without any."""
+    return "".join(f" {at_the_start(note)}." for note in cautions(*results))

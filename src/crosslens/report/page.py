@@ -16,7 +16,7 @@ import pyarrow as pa
 from crosslens.data.language_families import known_language
 from crosslens.formatting import counted, right_to_left
 from crosslens.report.atlas.ranking import EncoderPanel, encoder_panels, encoder_ranking
-from crosslens.report.blocks import Block, corpus_notes, score_blocks, unread_ending
+from crosslens.report.blocks import Block, cautions_ending, corpus_notes, score_blocks
 from crosslens.report.conditions.interventions import before_training
 from crosslens.report.conditions.pretraining_steps import last_checkpoints
 from crosslens.report.layers.by_layer import measures_of
@@ -92,7 +92,7 @@ def make_page(
     similar = _similarities(before_training(last).filter(metric="similarity", target_layer=None))
     similarities = encoders_apart(last).filter(metric="similarity")
     sections = all_sections(last, blocks, typology=typology)
-    unread = unread_ending(similarities).strip()
+    unread = cautions_ending(similarities).strip()
     about = " ".join(corpus_notes((block.task, block.results) for block in blocks))
     records = {
         "scores": _columns(scores),

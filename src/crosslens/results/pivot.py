@@ -17,6 +17,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
 from crosslens.formatting import one_line, plain, signed
+from crosslens.results.cautions import cautions
 from crosslens.results.cells import (
     VARIANTS,
     WHOLE,
@@ -36,7 +37,6 @@ from crosslens.results.cells import (
 from crosslens.results.most_frequent_label import baseline_note
 from crosslens.results.record import Results, concatenated, remembered
 from crosslens.results.record_settings import settings_apart
-from crosslens.results.unread import unread_note
 from crosslens.tasks import main_metric
 
 if TYPE_CHECKING:
@@ -360,12 +360,12 @@ def sections(results: Results) -> Iterator[Section]:
         after = f", fine-tuned for {task}" if task else ""
         by_layer = " by layer" if block.records["layer"].null_count < len(block) else ""
         title = ", ".join(filter(None, (f"{metric}{by_layer}", encoder))) + after
-        yield Section(one_line(title), block, unread_note(block), decimals=3)
+        yield Section(one_line(title), block, "; ".join(cautions(block)), decimals=3)
 
 
 def corpora_note(scores: Results) -> str:
-    """What stands below a table of scores on its test corpora: the baseline of texts, and corpora that are unread."""
-    return "; ".join(filter(None, (baseline_note(scores), unread_note(scores))))
+    """What stands below a table of scores on its test corpora: the baseline of texts, and cautions."""
+    return "; ".join(filter(None, (baseline_note(scores), *cautions(scores))))
 
 
 def _choice(results: Results, part: Results) -> dict[str, Any]:

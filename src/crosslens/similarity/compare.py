@@ -28,9 +28,9 @@ from crosslens.errors import RequestError, require_known
 from crosslens.files import new_folder
 from crosslens.heap import release_heap
 from crosslens.progress import Listener, listening
+from crosslens.results.cautions import tags_of_pair
 from crosslens.results.record import Record, Results
 from crosslens.results.record_settings import second_encoder, settings_text
-from crosslens.results.unread import tags_of_pair
 from crosslens.similarity.cka import Centred, centre
 from crosslens.similarity.measures import Baseline, Measure, choose_measures
 from crosslens.similarity.sampling import jackknife

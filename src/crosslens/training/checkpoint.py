@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import huggingface_hub
+import numpy as np
 import safetensors
 import safetensors.torch
 import torch
@@ -40,12 +41,22 @@ from crosslens.training.recipe import Recipe
 
 HEAD = "head.safetensors"
 READOUT = "features.safetensors"
+TRAINED_ON = "trained_on.npy"
 FORMAT = 2
 
 _CONNECTION: tuple[type[Exception], ...] = HfHubHTTPError.__bases__  # pyright: ignore[reportAssignmentType]
 """OSError and the base of all errors of the hub's HTTP client, which differs between versions of huggingface_hub."""
 
-_DAMAGE = (KeyError, TypeError, ValueError, OSError, RuntimeError, ValidationError, safetensors.SafetensorError)
+_DAMAGE = (
+    KeyError,
+    TypeError,
+    ValueError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValidationError,
+    safetensors.SafetensorError,
+)
 """Errors from reading a damaged folder."""
 
 
@@ -94,6 +105,8 @@ def save_model(model: TaskModel, folder: str | Path) -> None:
             if module is not None:
                 weights = {key: tensor.detach().cpu().contiguous() for key, tensor in module.state_dict().items()}
                 safetensors.torch.save_file(weights, partial / name)
+        if model.trained_on is not None:
+            np.save(partial / TRAINED_ON, np.array(sorted(model.trained_on), np.uint64))
         text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False, default=index)
         (partial / DESCRIPTION).write_text(text + "\n", "utf-8")
         (partial / CARD).write_text(model_card(model, exported=classifier is not None), "utf-8")
@@ -114,7 +127,8 @@ def push_model(
             api.upload_folder(
                 repo_id=created.repo_id,
                 folder_path=str(Path(folder) / "model"),
-                delete_patterns=READOUT,  # of another model in this repository, which this one would be read with
+                # of another model in this repository, which this one would be read with
+                delete_patterns=[READOUT, TRAINED_ON],
                 commit_message=f"Model fine-tuned with crosslens {__version__}",
             )
         except (HfHubHTTPError, HFValidationError, LocalTokenNotFoundError) as error:
@@ -185,6 +199,7 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         head.load_state_dict(safetensors.torch.load_file(folder / HEAD))
         facts = dict(description["facts"])
         source, seed = description["source"], description["seed"]
+        trained_on = frozenset(np.load(folder / TRAINED_ON).tolist()) if (folder / TRAINED_ON).exists() else None
     except _DAMAGE as error:
         if is_refusal(error):
             raise
@@ -192,7 +207,7 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
         raise EncoderError(
             f"{folder} is damaged: {type(error).__name__}: {reason}", hint="fine-tune the model again"
         ) from None
-    return TaskModel(encoder, task, head.to(encoder.device).eval(), labels, recipe, source, seed, facts)
+    return TaskModel(encoder, task, head.to(encoder.device).eval(), labels, recipe, source, seed, facts, trained_on)
 
 
 def as_model(model: TaskModel | str | Path) -> TaskModel:

@@ -223,7 +223,7 @@ def _untrained_model(encoder: Encoder, task: Task, recipe: Recipe, train: Corpus
     labels = task.labels(train)
     with initial_weights(stream_seed(seed, "head")):
         head = task.head(encoder.output_width, labels, dropout=recipe.head_dropout).to(encoder.device)
-    return TaskModel(encoder, task, head, labels, recipe, train.language, seed, {})
+    return TaskModel(encoder, task, head, labels, recipe, train.language, seed, {}, trained_on=train.contents)
 
 
 def _corpus_facts(whole: Corpus, train: Corpus, encoded: EncodedCorpus) -> Facts:

@@ -34,6 +34,8 @@ class TaskModel:
         source: source language.
         seed: random seed of fine-tuning.
         facts: further provenance: digests of the data, steps, losses, dev scores, versions.
+        trained_on: digests of its training items (`Corpus.contents`), so that an evaluation can count those in test
+            data; None for folders of earlier versions.
     """
 
     encoder: Encoder
@@ -44,6 +46,7 @@ class TaskModel:
     source: str | None
     seed: int
     facts: Mapping[str, str | int | float]
+    trained_on: frozenset[int] | None = None
 
     def __repr__(self) -> str:
         recipe = f", recipe {self.recipe.name}" if self.recipe.name else ""

@@ -7,8 +7,8 @@ import pytest
 from crosslens.report.layers.by_layer import retrieval, similarity
 from crosslens.report.layers.layer_by_layer import layer_by_layer
 from crosslens.report.sections.layer_curves import layer_curves
+from crosslens.results.cautions import tags_of_pair
 from crosslens.results.record import Results
-from crosslens.results.unread import tags_of_pair
 from made_records import similarity as similar
 from made_sections import retrieved
 

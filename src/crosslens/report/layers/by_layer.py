@@ -12,7 +12,7 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
 from crosslens.errors import RequestError
 from crosslens.formatting import counted
-from crosslens.report.blocks import on_one_layer, unread_ending
+from crosslens.report.blocks import cautions_ending, on_one_layer
 from crosslens.report.table import Cell, Kind, Notes, Row, Table, cell_of
 from crosslens.results import cells
 from crosslens.results.cells import condition_of, disambiguated, layer_of, mean_of, without_digest
@@ -102,7 +102,7 @@ def similarity(results: Results) -> list[Table]:
         lines = similarity_lines(named, measure)
         shown = [*means_over_pairs(lines), *lines]
         words = caption.format(at_the_start(metric_name(measure)), sentences_of(lines), with_baselines(lines))
-        words += without_mean(shown) + data_ending(named.filter(measure=measure)) + unread_ending(named)
+        words += without_mean(shown) + data_ending(named.filter(measure=measure)) + cautions_ending(named)
         tables += _table(f"similarity-{measure}", words, shown, "similarity")
     return tables
 
@@ -228,7 +228,7 @@ def retrieval(results: Results) -> list[Table]:
     tables = []
     for level in LEVELS:
         lines = retrieval_lines(results, level)
-        unread = unread_ending(of_level(results, level))
+        unread = cautions_ending(of_level(results, level))
         caption = f"Precision of {names[level]} by layer (0: embeddings), percent{over_directions(lines)}."
         tables += _table(level, caption + _explained(lines) + unread, lines, "score")
     return tables

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from crosslens.errors import RequestError
-from crosslens.report.blocks import unread_ending
+from crosslens.report.blocks import cautions_ending
 from crosslens.report.layers.by_layer import (
     Line,
     data_ending,
@@ -34,7 +34,7 @@ def layer_by_layer(results: Results) -> dict[str, Table]:
         caption = (
             f"{at_the_start(metric_name(measure))} of {sentences_of(lines)}, by {_sides(lines, 'first')} (rows) and"
             f" {_sides(lines, 'second')} (columns; 0: embeddings){with_baselines(lines)}.{without_mean(lines)}"
-            f"{data_ending(across.filter(measure=measure))}{unread_ending(across)}"
+            f"{data_ending(across.filter(measure=measure))}{cautions_ending(across)}"
         )
         notes = Notes()
         columns = sorted({target for line in lines for _, target in line.by_layer})

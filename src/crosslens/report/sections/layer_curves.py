@@ -6,7 +6,7 @@ from typing import Any
 
 from crosslens.alignment.baselines import LEVELS
 from crosslens.errors import RequestError
-from crosslens.report.blocks import unread_ending
+from crosslens.report.blocks import cautions_ending
 from crosslens.report.layers.by_layer import (
     EXPLAINED,
     ORDER,
@@ -60,7 +60,7 @@ def _retrieval(results: Results, level: str) -> list[Section]:
     lines = [line for line in retrieval_lines(results, level) if any(layer is not None for layer in line.by_layer)]
     mean = over_directions(lines)
     note = f"Precision of nearest neighbours among translations by layer, percent{mean}.{_explained(lines)}"
-    note += unread_ending(of_level(results, level))
+    note += cautions_ending(of_level(results, level))
     return _section(level, f"{MEASURED[level]} by layer", note, lines, axis="precision, percent")
 
 
