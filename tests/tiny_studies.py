@@ -64,9 +64,11 @@ class Reported:
         return {path.stem for path in self.folder.iterdir()} - {"index", "tables"}
 
     def table(self, name):
-        """Column heads, and group -> row label -> cells; labels of beside rows have the row above before them."""
+        """Column heads, and group -> row label -> cells; labels of beside rows have the row above first."""
         with open(self.folder / f"{name}.csv", encoding="utf-8") as stream:
             (_, _, *head), *rows = csv.reader(stream)
+        if head[-1] == "notes":
+            head, rows = head[:-1], [row[:-1] for row in rows]
         groups = {}
         above = ""
         for group, label, *values in rows:

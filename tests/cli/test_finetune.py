@@ -44,9 +44,26 @@ def test_test_sentences_of_the_training_data_are_counted(run, tiny_bert, treeban
     count = len(sentences[::2])
     assert status == 0, said
     assert [line for line in said.splitlines() if "training data" in line] == [
+        "6 sentences of ud/en_toy:dev (100 %) are also in the training data (ud/en_toy:train), so its score says little"
+        " about new sentences",
         f"{count} sentences of half.conllu (100 %) are also in the training data (ud/en_toy:train), so its score says"
-        " little about new sentences"
+        " little about new sentences",
     ]
+
+
+@pytest.mark.parametrize("select", ["best", "last"])
+def test_development_data_that_are_training_and_test_data_are_said_where_they_select_the_weights(
+    run, tiny_bert, treebanks, tmp_path, select
+):
+    (train,) = treebanks.glob("ud/*/en_toy-ud-train.conllu")
+    (tmp_path / "first.conllu").write_text(train.read_text("utf-8").partition("\n\n")[0] + "\n\n", "utf-8")
+    named = ("--train", "ud/en_toy[1:]", "--dev", "en=first.conllu", "--test", "en=first.conllu")
+    status, _, said = run(
+        *("finetune", "pos", tiny_bert, *named, "--set", f"select={select}", "--device", "cpu", "--out", "out")
+    )
+    assert status == 0, said
+    shared = "1 sentence of first.conllu (100 %) is also in the development data (first.conllu), so its score says"
+    assert (shared in said) is (select == "best")
 
 
 def test_the_same_command_gives_the_same_file(run, tiny_bert, tmp_path):

@@ -51,6 +51,16 @@ def test_a_plan_reports_test_sentences_of_the_training_data_once_for_all_conditi
     assert lines == [f"note: {warning} about new sentences"]
 
 
+def test_a_plan_reports_test_sentences_of_the_development_data_that_select_the_weights(run, file, treebanks, tmp_path):
+    (copy,) = treebanks.glob("ud/*/en_toy-ud-dev.conllu")
+    (tmp_path / "one.conllu").write_text(copy.read_text("utf-8").partition("\n\n")[0] + "\n\n", "utf-8")
+    tested = "data.tasks.pos.en={train: ud/en_toy, tests: [en=one.conllu]}"
+    for select, warns in (("best", True), ("last", False)):
+        status, shown, said = run("plan", file, "--out", select, "--set", tested, "--set", f"set.select={select}")
+        assert status == 0, said
+        assert ("of one.conllu (100 %) is also in the development data (ud/en_toy:dev)" in shown) is warns
+
+
 def test_the_table_of_missing_corpora_is_whole_in_80_columns(capsys):
     corpora = [f"{name}/a_long_treebank_name:{split}" for name in COLLECTIONS for split in ("test", "train", "dev")]
     corpora += ["raw/wol", "my.conllu:test", "ud/en_ugc:test"]

@@ -172,6 +172,28 @@ def test_the_corpora_of_the_source_language_are_named_once_for_all_tasks():
     assert single.caption == table.caption.removesuffix(" Same-language scores are means over ud/en_a and ud/en_b.")
 
 
+def test_the_corpora_of_the_source_language_are_named_with_the_tasks_that_have_several():
+    two = [score("en", 96.0, corpus=corpus, split="test") for corpus in ("ud/en_a", "ud/en_b")]
+    parsing = [replace(each, task="parsing", metric="las") for each in POS]
+    (table,) = correlation(POS.filter(target=list(SIMILAR)) + Results.of([*two, *parsing]) + ALIKE)
+    assert table.caption.endswith(" are means over ud/en_a and ud/en_b (POS tagging, source en).")
+
+
+def test_only_similarities_of_layers_are_means_over_layers():
+    for compared, words in ((ALIKE, "similarity (mean over layers)."), (overlaps("overlap_types", SHARED), "texts.")):
+        (table,) = correlation(POS + compared)
+        assert table.caption.endswith(words)
+
+
+def test_test_corpora_that_are_files_count_to_the_split_of_the_others():
+    """As in tables of scores, which have means over both."""
+    files = [replace(each, split=None) if each.target in ("fr", "en") else each for each in POS]
+    assert correlation(Results.of(files) + ALIKE) == correlation(POS + ALIKE)
+    (table,) = correlation(Results.of(files) + ALIKE)
+    (row,) = table.groups["cka"]
+    assert "over 3 languages" in table.notes[row.cells[0].note - 1]
+
+
 def test_a_task_of_too_few_languages_has_no_column_and_a_reason():
     parsing = [replace(each, task="parsing", metric="las") for each in POS.filter(target=["en", "fr"])]
     reasons = []

@@ -5,6 +5,7 @@ import hashlib
 import html.parser
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -123,11 +124,14 @@ def test_features_stand_beside_the_reference_though_their_settings_differ():
         for condition, words in (
             ("none", "limit=9"),
             ({"freeze": "0-3"}, "limit=9"),
-            ({"use": "features"}, "schedule=plateau"),
+            ({"use": "features"}, "limit=9 schedule=plateau"),
         )
     ]
     page = make_page(Results.of(frame), title="t")
     assert heads(page) == [["reference", "Δ features", "Δ frozen 0-3"]]
+    more = replace(frame[-1], settings="schedule=plateau")  # trained on all sentences
+    page = make_page(Results.of([*frame[:-1], more]), title="t")
+    assert heads(page) == [["reference, limit=9", "Δ frozen 0-3, limit=9", "features"]]
 
 
 def test_conditions_are_in_the_order_of_layers_and_each_is_compared_with_its_own_reference():

@@ -31,14 +31,18 @@ def table(*, rows=2, columns=3):
     return Table("made-up", f"Caption of {HOSTILE}.", head, {"group_1": lines, "group & 2": lines}, ("a 100 % note_",))
 
 
-def test_csv_holds_the_numbers_and_nothing_else():
+def test_csv_holds_the_numbers_and_the_notes_on_them():
     rows = list(csv.reader(io.StringIO(to_csv(table()))))
     assert rows[0][:3] == ["group", "row", "Ref"]
-    assert rows[0][-1].endswith(" std")
-    assert rows[1][2:] == ["12.345", "-6.004", "0.0", "0.5", "1.0", ""]
+    assert rows[0][-2].endswith(" std")
+    assert rows[0][-1] == "notes"
+    assert rows[1][2:] == ["12.345", "-6.004", "0.0", "0.5", "1.0", "", f"Δ 1_{HOSTILE}: a 100 % note_"]
     assert len({len(row) for row in rows}) == 1
     zero = Table("t", "c", ("Δ",), {"g": (Row("r", (Cell(-0.0, "difference"),)),)})
     assert to_csv(zero).splitlines()[1] == "g,r,0.0"
+    noted = tuple(Cell(1.0, "score", note=note) for note in (1, 2, None, 1))
+    rows = to_csv(Table("t", "c", tuple("abcd"), {"g": (Row("r", noted), Row("s", noted[2:3] * 4))}, ("x", "y")))
+    assert [row.split(",", 6)[-1] for row in rows.splitlines()] == ["notes", '"a, d: x; b: y"', ""]
 
 
 @pytest.mark.parametrize("name", ["=cmd|'/C calc'!A0", "@sum(1)", "+1", "-1", "\t=1"])

@@ -69,7 +69,8 @@ def test_a_mean_over_pairs_is_offered_where_encoders_have_a_pair_in_common(opene
     tab = opened_with([record for record in of_languages() if record.target == "fr"])
     assert tab.locator("#pair option").all_text_contents() == ["en-fr"]
     tab = opened_with([*apart, similarity("cka", 0.1, encoder="f", target="fr")])
-    assert tab.locator("#pair option").all_text_contents() == ["mean over pairs (2)", "en-fr", "en-de"]
+    assert tab.locator("#pair option").all_text_contents() == ["mean over pairs (1)", "en-fr", "en-de"]
+    assert [row[1] for row in cells(tab.locator("#values tbody tr"))] == ["0.500", "0.100"]  # not 0.300 of f
 
 
 def test_pairs_are_those_that_the_measure_has(opened_with):

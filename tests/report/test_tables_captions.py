@@ -45,6 +45,15 @@ def test_a_caption_explains_layers_without_another_word_where_a_head_has_none(co
         assert "and differences (Δ) of other conditions" in table.caption
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"), [("epochs=9", " (by another recipe: features); layers"), (None, "; layers")]
+)
+def test_a_caption_names_conditions_that_were_trained_by_another_recipe(settings, said):
+    features = replace(score("fr", 80.0, condition={"use": "features"}), settings=settings)
+    (table,) = layer_deltas(Results.of([*PLAIN, features]))
+    assert f"to the reference with the same settings{said}" in table.caption
+
+
 BASELINE = "Always predicting the most frequent label of a corpus: "
 
 

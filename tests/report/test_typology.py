@@ -28,6 +28,8 @@ def row(language, name, kind, scores, *, task="pos", published="", train=None):
         "BiLSTM": baseline,
         "encoder - BiLSTM": encoder - baseline,
         "adapted - BiLSTM": adapted - baseline,
+        "q adapted": NONE,
+        "adapted encoders": None,
         "other seeds": "",
         "class": kind,
         "published text": "10K" if published else "",
@@ -59,6 +61,14 @@ def test_languages_are_grouped_by_task_and_class_in_the_order_of_the_classes():
     assert "Not tested: there is one seed" in table.caption
     (uyghur,) = table.groups["pos: not tested"]
     assert [cell.value for cell in uyghur.cells] == [60.0, None, 85.0, -25.0, None]
+
+
+def test_the_caption_says_where_seeds_share_one_adapted_encoder():
+    """As the command does; not where nothing is tested."""
+    shared = FRAME.assign(**{"adapted encoders": [1, 3, 1, None], "q adapted": [0.2, 0.1, NONE, 0.3]})
+    said = "In 1 of 4 rows all seeds share one adapted encoder, so the tests do not include variation between adapted"
+    assert said in typology_table(shared).caption
+    assert "share one" not in typology_table(FRAME).caption
 
 
 def test_means_over_other_seeds_than_those_of_the_encoder_have_a_note():

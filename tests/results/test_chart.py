@@ -45,6 +45,19 @@ def test_bands_cover_80_percent_of_the_pairs_of_different_languages():
         drawn(Results.of([similarity("en-en", 0, 1.0)]))
 
 
+def test_means_of_several_encoders_are_over_the_pairs_that_all_have():
+    """The mean over all pairs of the first is lower than that of the second, which has only the easy ones."""
+    of = {"a": {"fr": 0.9, "de": 0.7, "ja": 0.1}, "b": {"fr": 0.8, "de": 0.6}}
+    records = [
+        replace(similarity(f"en-{target}", 0, value), encoder=encoder)
+        for encoder, pairs in of.items()
+        for target, value in pairs.items()
+    ]
+    assert [(row["pairs"], round(row["value"], 6)) for row in drawn(Results.of(records))] == [(2, 0.8), (2, 0.7)]
+    (row,) = drawn(Results.of(records[:3]))
+    assert (row["pairs"], round(row["value"], 6)) == (3, 0.566667)
+
+
 def test_pairs_of_different_languages_are_the_rows():
     table = pair_cells(Results.of([similarity(pair, 0, 0.5) for pair in ("en-fr", "en-en", "fr-en", "fr-fr")]))
     assert [row[:2] for row in table.rows] == [("en", "fr"), ("fr", "en")]

@@ -59,3 +59,18 @@ def test_only_what_is_trained_on_counts():
     test = corpus(1, 10, name="test")
     assert list(leakage_warnings(TRAIN, [test]))
     assert not list(leakage_warnings(TRAIN, [test], limit=10))
+
+
+def test_development_data_are_searched_for_in_training_and_test_data():
+    """Where weights are selected on them."""
+    dev, tests = corpus(95, 105, name="dev"), [corpus(104, 114, name="test"), corpus(200, 210, name="other")]
+    assert list(leakage_warnings(TRAIN, tests)) == []
+    assert [warning.split(", so")[0] for warning in leakage_warnings(TRAIN, tests, dev=dev)] == [
+        "5 sentences of dev (50 %) are also in the training data (train)",
+        "1 sentence of test (10 %) is also in the development data (dev)",
+    ]
+    assert [warning.split(", so")[0] for warning in leakage_warnings(TRAIN, [dev], dev=dev)][1:] == [
+        "10 sentences of dev (100 %) are also in the development data (dev)",
+        "5 sentences of dev (50 %) are also in the training data (train)",
+    ]
+    assert len(list(leakage_warnings(TRAIN, [], dev=TRAIN))) == 1

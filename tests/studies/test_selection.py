@@ -58,6 +58,17 @@ def test_every_condition_can_have_a_recipe_of_its_own(study, treebanks, tmp_path
     assert counted[-1] == "training and evaluating: 6 of 6 runs"
 
 
+def test_a_condition_with_a_recipe_of_its_own_is_trained_on_as_many_sentences(study):
+    def limits(**changed):
+        asked = study.model_copy(update=changed)
+        conditions = [Condition(), Condition(start="bilstm"), Condition.read({"layers": "1", "recipe": "small"})]
+        return [asked.recipe_of("pos", condition, default="lab").limit for condition in conditions]
+
+    assert limits(recipe=None, set={}) == [1000, 1000, 1000]  # the default recipe's own
+    assert limits(recipe=None, set={"limit": 7}) == [7, 7, 7]
+    assert limits(recipe="small", set={}) == [None, None, None]
+
+
 def test_conditions_with_searched_recipes_are_compared(study, treebanks, tmp_path):
     """Each condition has the settings that suit it, so settings do not keep it apart from the reference."""
     each = study.model_copy(update={"grid": Grid(each="condition", epochs=(1, 2), batch=(2, 3))})

@@ -151,9 +151,12 @@ def test_an_adapted_encoder_has_the_recipe_of_the_encoder_and_other_models_may_h
             for seed in (1, 2)
         )
 
-    assert len(typology_of(of(scratch="epochs=9", bilstm="epochs=30"))) == 1
+    assert len(typology_of(of(scratch="limit=300 epochs=9", bilstm="limit=300 epochs=30"))) == 1
     with pytest.raises(RequestError, match="in several ways"):
-        typology_of(of(adapted="epochs=9"))
+        typology_of(of(adapted="limit=300 epochs=9"))
+    for start, settings, said in (("bilstm", "epochs=30", "all"), ("adapted", "limit=9", "9"), ("scratch", "", "all")):
+        with pytest.raises(RequestError, match=rf"\({start}: {said} sentences, not 300\)"):  # other data
+            typology_of(of(**{start: settings}))
 
 
 def test_a_language_without_a_baseline_is_left_out_and_the_rows_of_others_stay():

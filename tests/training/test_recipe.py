@@ -188,6 +188,12 @@ def test_the_column_of_settings_has_what_was_replaced_but_selection_and_values_t
     assert overrides(recipe, task)["select"] == "last"
 
 
+def test_a_limit_stands_in_the_column_of_settings_though_it_is_the_recipes():
+    """Without one, training is on all sentences."""
+    for settings, text in (({}, "limit=1000"), ({"limit": 9, "batch": 8}, "batch=8 limit=9"), ({"limit": None}, None)):
+        assert recipe_columns(find_recipe("lab", "pos", settings), find_task("pos"))["settings"] == text
+
+
 def test_a_given_setting_of_the_task_replaces_the_recipes():
     by_recipe = RECIPES["wu2019-ref.parsing"].task
     assert by_recipe["arc_size"] != 32

@@ -94,7 +94,8 @@ def load_vectors(
         Vectors for `word_translation`: of every layer with a text, else of layer 0; of no layer from a file.
 
     Raises:
-        RequestError: if the text is in another language or contains no words, or the vocabulary has no whole word.
+        RequestError: if the text is in another language or contains no words, or the vocabulary has no whole word; for
+            an encoder with interventions on states without a text.
         DataError: if a file is missing or malformed.
 
     Examples:
@@ -110,6 +111,11 @@ def load_vectors(
     if isinstance(text, str | Path):
         text = load_text(text, language=language)
     if text is None:
+        if encoder.edited:
+            raise RequestError(
+                f"the embedding table has no states, which {encoder.edited[0].intervention.label} acts on",
+                hint="give a text, in which the states of words are averaged",
+            )
         return _lowered(table_vectors(encoder, language=language))
     return contextual_vectors(encoder, _in(require_corpus(text), language))
 

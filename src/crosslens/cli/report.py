@@ -92,6 +92,7 @@ def command(
     from crosslens.report.tables import all_tables, without_contradictions
     from crosslens.report.typology import read_typologies, typology_table
     from crosslens.runs.recorded import read_results
+    from crosslens.runs.store import is_store
     from crosslens.tasks import TASKS
 
     results = read_results(*paths, encoded=True).matching(*where).sorted(sort)  # once: a copy of many records is large
@@ -102,6 +103,10 @@ def command(
     significance = (intervals or significance_of(results)) if spread == "interval" else None
     tables = all_tables(results, sort=sort, beside=paper, significance=significance, skipped=say)
     typology = read_typologies(() if where else paths, results, sort=sort, skipped=say)
+    if where and typology is not None and any(map(is_store, paths)):
+        say(
+            "the typology of records that --where selects: tests are not paired by sentence, as those of whole runs are"
+        )
     classes = None if typology is None else typology_table(typology)
     tables += [] if classes is None else [classes]
     if rules:  # imports torch, which other tables do not need

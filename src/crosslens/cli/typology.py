@@ -43,7 +43,7 @@ def command(
 
     from crosslens.cli._display import print_object, print_table
     from crosslens.report.incomplete import not_evaluated
-    from crosslens.report.typology import in_order
+    from crosslens.report.typology import in_order, shared_adaptation
     from crosslens.studies.typology import read_typology
 
     frame = in_order(read_typology(Store(store), studies=studies, data=data), sort)
@@ -52,7 +52,6 @@ def command(
     if as_json:
         print_object(frame.to_dict("records"))
         return
-    shared = frame[(frame["adapted encoders"] == 1) & frame["q adapted"].notna()]  # with one adapted seed, no test
     shown = frame.rename(columns={"name": "", "train": "trained on", "text": "words of text"})
     shown["words of text"] = ["" if words != words else f"{int(words):,}" for words in frame["text"].astype(float)]
     for task, rows in shown.groupby("task"):
@@ -74,8 +73,5 @@ def command(
         print_table(table, title=f"{task}: scores in points, {about}")
     for sentence in not_evaluated([store]):
         click.echo(sentence)
-    if len(shared):
-        click.echo(
-            f"note: in {len(shared)} of {len(frame)} rows all seeds share one adapted encoder, so the tests do not"
-            " include variation between adapted encoders"
-        )
+    if shared := shared_adaptation(frame):
+        click.echo(f"note: {shared}")

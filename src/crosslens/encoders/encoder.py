@@ -100,6 +100,8 @@ class Encoder:
     def changed(self, change: Change, *, since: "Encoder") -> "Encoder":
         """Return this encoder with a change that was applied to ``since`` added to the changes.
 
+        Where it changed weights, interventions on states use the states that this encoder has of their corpus.
+
         Raises:
             EncoderError: for a second change of what an encoder has only one of.
         """
@@ -109,7 +111,8 @@ class Encoder:
                 raise EncoderError(
                     f"{self.name} has {present.intervention.label} already", hint=f"an encoder has only one {once}"
                 )
-        return replace(self, changes=(*since.changes, change), origin=since.loaded_digest)
+        before = tuple(each.refitted(self) for each in since.changes) if change.tensors else since.changes
+        return replace(self, changes=(*before, change), origin=since.loaded_digest)
 
     @property
     def edited(self) -> tuple[Change, ...]:

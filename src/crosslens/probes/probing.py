@@ -1,7 +1,8 @@
 """Linear probing of every layer of an encoder, with a control task."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from crosslens.probes import find_probe
 from crosslens.probes.probe import Probe
 from crosslens.probes.softmax import Fit, fit
 from crosslens.probes.splits import Split, disjoint, find_classes, hold_out, scale
+from crosslens.probes.text_labels import LanguageIdentification
 from crosslens.progress import Listener, listening
 from crosslens.results.record import Record, Results
 from crosslens.scores import Score
@@ -134,15 +136,21 @@ def probe(
     classes = find_classes(asked.unit, kept, answers)
     number = {answer: place for place, answer in enumerate(classes)}
 
-    def states(corpus: Corpus) -> np.ndarray:
+    def states(corpus: Corpus, answers: Sequence[str]) -> np.ndarray:
         """``(layers + 1, texts or words, hidden)``."""
         if asked.unit == "word":
             return represent_words(encoder, corpus, last_layer=last_layer, progress=listener)
-        return represent(encoder, corpus, pooling=asked.pooling, last_layer=last_layer, progress=listener).vectors
+        read_whole = partial(represent, encoder, pooling=asked.pooling, last_layer=last_layer, progress=listener)
+        if not (encoder.edited and isinstance(asked, LanguageIdentification)):
+            return read_whole(corpus).vectors
+        # Interventions on states, such as means, are of one language: the texts of each are a corpus of their own.
+        parts = [np.flatnonzero(np.asarray(answers) == language) for language in dict.fromkeys(answers)]
+        vectors = [read_whole(replace(corpus, items=tuple(corpus[i] for i in part.tolist()))).vectors for part in parts]
+        return np.concatenate(vectors, axis=1)[:, np.argsort(np.concatenate(parts))]
 
     splits = {
         split: Split(
-            states(read[split]),
+            states(read[split], answers[split]),
             np.asarray([number[answer] for answer in answers[split]]),
             np.repeat(np.arange(len(corpus)), corpus.lengths if asked.unit == "word" else 1),
         )

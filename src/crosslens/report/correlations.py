@@ -10,7 +10,7 @@ from crosslens.report.papers.paper import sources_of
 from crosslens.report.significance import Interval
 from crosslens.report.table import Cell, Notes, Row, Table, published_rows
 from crosslens.results.record import Results
-from crosslens.similarity.transfer_gap import OVERLAPS, Correlated, correlations
+from crosslens.similarity.transfer_gap import OF_TEXT, OVERLAPS, Correlated, correlations
 from crosslens.tasks.titles import as_printed
 
 
@@ -60,9 +60,10 @@ def correlation(
         for state, row in _rows(of_column).items():
             label = f"{state}, controlling for {' and '.join(CONTROL)}"
             groups[measure] += (Row(label, tuple(_coefficient(row.get(name), notes) for name in head)),)
+    by_layer = any(each.measure not in OF_TEXT for each in correlated)
     caption = (
         "Spearman correlation, over languages, of the transfer gap (same-language minus cross-language score) and"
-        " similarity (mean over layers)."
+        f" similarity{' (mean over layers)' if by_layer else ' of texts'}."
     )
     caption += _same_language(correlated)
     beneath = f" Below ours: {beside.name} as published, and ours minus published." if beside else ""
@@ -171,7 +172,12 @@ def _coefficient(correlated: Correlated | None, notes: Notes) -> Cell:
 
 def _same_language(correlated: Sequence[Correlated]) -> str:
     """The sentence of a caption on same-language scores over several corpora; else empty."""
-    corpora = {tuple(sorted(each.same_language)) for each in correlated if len(each.same_language) > 1}
-    if not corpora:
+    columns: dict[str, list[str]] = {}
+    for name, each in zip(names_of(correlated), correlated, strict=True):
+        columns.setdefault(" and ".join(sorted(each.same_language)), []).append(name)
+    several = {corpora: dict.fromkeys(names) for corpora, names in columns.items() if " and " in corpora}
+    if not several:
         return ""
-    return " Same-language scores are means over " + "; ".join(" and ".join(names) for names in sorted(corpora)) + "."
+    apart = len(columns) > 1
+    means = (f"{corpora} ({', '.join(names)})" if apart else corpora for corpora, names in sorted(several.items()))
+    return f" Same-language scores are means over {'; '.join(means)}."

@@ -223,7 +223,7 @@ def _bars(text: str) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Write a table as CSV, with standard deviations over seeds in separate columns.
+    """Write a table as CSV, with standard deviations over seeds in separate columns and notes in a last one.
 
     Names that begin as a formula does (``=``, ``+``, ``-``, ``@``) have an apostrophe before them: a spreadsheet would
     run them.
@@ -232,7 +232,8 @@ def to_csv(table: Table) -> str:
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     heads = [_no_formula(head) for head in table.full_heads]
-    writer.writerow(["group", "row", *heads, *(f"{head} std" for head in heads if with_std)])
+    of_notes = ["notes"] if any(cell.note for cell in table.cells) else []
+    writer.writerow(["group", "row", *heads, *(f"{head} std" for head in heads if with_std), *of_notes])
     for title, rows in table.groups.items():
         for row in rows:
             writer.writerow(
@@ -241,6 +242,7 @@ def to_csv(table: Table) -> str:
                     _no_formula(row.label),
                     *_values(row, lambda cell: cell.value),
                     *(_values(row, lambda cell: cell.std) if with_std else []),
+                    *(_notes(table, row) for _ in of_notes),
                 ]
             )
     return stream.getvalue()
@@ -249,6 +251,15 @@ def to_csv(table: Table) -> str:
 def _no_formula(name: str) -> str:
     name = one_line(name).lstrip()
     return f"'{name}" if name.startswith(("=", "+", "-", "@")) else name
+
+
+def _notes(table: Table, row: Row) -> str:
+    """The notes of a row, each with the heads of the columns that it is about."""
+    columns: dict[str, list[str]] = {}
+    for head, cell in zip(table.full_heads, row.cells, strict=True):
+        if cell.note:
+            columns.setdefault(table.notes[cell.note - 1], []).append(one_line(head))
+    return "; ".join(f"{', '.join(heads)}: {one_line(note)}" for note, heads in columns.items())
 
 
 def _values(row: Row, of: Callable[[Cell], float | None]) -> list[str]:

@@ -11,9 +11,10 @@ from crosslens.report.significance import Interval
 from crosslens.results import cells
 from crosslens.scores.intervals import Sample
 
-Kind = Literal["score", "difference", "vs_paper", "coefficient", "similarity", "step", "lag"]
+Kind = Literal["score", "difference", "vs_paper", "coefficient", "similarity", "slope", "step", "lag"]
 """A score in points; a difference to the reference; ours minus a published score; a coefficient from -1 to 1; a
-similarity, mostly from 0 to 1; a step of pretraining, or a difference of two such steps."""
+similarity, mostly from 0 to 1; a slope, which is neither loss nor gain; a step of pretraining, or a difference of two
+such steps."""
 
 
 DECIMALS = 2

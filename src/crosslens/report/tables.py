@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_ranking
@@ -29,7 +30,7 @@ from crosslens.report.script_pairs import scripts
 from crosslens.report.significance import Significance
 from crosslens.report.supervision import supervision
 from crosslens.report.table import Cell, Notes, Row, Table, published_caption, published_rows
-from crosslens.results.cells import Column, Key, groups_of
+from crosslens.results.cells import OF_RECIPE, Column, Key, condition_of, groups_of
 from crosslens.results.order import Order
 from crosslens.results.pivot import score_cells
 from crosslens.results.record import Results, concatenated, remembered
@@ -243,6 +244,19 @@ def _mean_of_others(block: Comparison) -> Iterator[_Line]:
         yield _Line(block.mean_of_others, block.cross, is_mean=True)
 
 
+def _trained_otherwise(blocks: Sequence[Comparison], compared: Sequence[Condition]) -> list[str]:
+    """Conditions with a recipe of their own that differs from those of the models that they are compared with."""
+    names: dict[str, None] = {}
+    for block in blocks:
+        ways: dict[Condition, set[tuple]] = {}
+        for text, *way in block.records.columns.together("condition", *OF_RECIPE).values:
+            ways.setdefault(condition_of(text), set()).add(tuple(way))
+        usual = set().union(*(way for condition, way in ways.items() if not condition.own_recipe))
+        own = (each for each, way in ways.items() if each.own_recipe and not way <= usual)
+        names |= dict.fromkeys(each.difference.change for each in own if each.difference in compared)
+    return list(names)
+
+
 def _caption(about: str, blocks: Sequence[Comparison]) -> str:
     """The caption of a table of scores and differences, of columns and rows that it has only."""
     columns = [(column, block.scores.is_difference(column)) for block in blocks for column in block.scores.columns]
@@ -255,6 +269,9 @@ def _caption(about: str, blocks: Sequence[Comparison]) -> str:
     caption += about
     differences = [column.condition for column, is_difference in columns if is_difference]
     caption += OF_OTHER_CONDITIONS if differences else ""
+    own = _trained_otherwise(blocks, differences)
+    if own:
+        caption += f" (by another recipe: {' and '.join(own) if len(own) < 4 else f'{len(own)} conditions'})"
     parts = [part for condition in differences for part in condition.interventions]
     caption += OF_LAYERS_ALONE if any(isinstance(part, Reinit) and part.whole_layers for part in parts) else ""
     return caption + (f". {OTHERS}: mean over the other languages." if any(block.cross for block in blocks) else ".")

@@ -16,7 +16,7 @@ from crosslens.results.record import Results
 from crosslens.runs.recorded import read_results
 from crosslens.runs.store import Store, is_store
 from crosslens.studies.typology import NothingToCompare, read_typology, typology_of
-from crosslens.tasks.titles import as_printed
+from crosslens.tasks.titles import as_printed, at_the_start
 
 if TYPE_CHECKING:
     import pandas
@@ -115,8 +115,21 @@ def typology_table(frame: "pandas.DataFrame") -> Table:
     )
     if any(title.endswith(f": {CLASSES[-1]}") for title in groups):
         caption += " Not tested: there is one seed, or no interval."
+    if shared := shared_adaptation(frame):
+        caption += f" {at_the_start(shared)}."
     head = (*models, *(name.replace(" - ", f" {MINUS} ") for name in differences))
     return Table("typology", caption, head, groups, tuple(notes.texts))
+
+
+def shared_adaptation(frame: "pandas.DataFrame") -> str:
+    """Of how many rows the tests do not include the variation between adapted encoders; "" of none."""
+    shared = frame[(frame["adapted encoders"] == 1) & frame["q adapted"].notna()]  # with one adapted seed, no test
+    return (
+        f"in {len(shared)} of {len(frame)} rows all seeds share one adapted encoder, so the tests do not include"
+        " variation between adapted encoders"
+        if len(shared)
+        else ""
+    )
 
 
 def _of_other_seeds(row: Mapping[str, Any]) -> str | None:

@@ -516,12 +516,21 @@ def _variant(records: Sequence[Row], own: Sequence[bool], axis: str) -> list[str
             by_condition.setdefault(record["condition"], set()).add(value)
         (usual,) = others
         values = [
-            usual if is_own and len(by_condition[record["condition"]]) == 1 else value
+            _as_usual(value, usual, axis) if is_own and len(by_condition[record["condition"]]) == 1 else value
             for record, value, is_own in zip(records, values, own, strict=True)
         ]
     if len(set(values) - {""}) < 2 and (axis not in ("settings", "recipe") or len(set(values)) < 2):
         return [""] * len(values)
     return settings_apart(values) if axis == "settings" else values
+
+
+def _as_usual(value: str, usual: str, axis: str) -> str:
+    """The usual value of a column; of settings, with the own limit: it changes the data, not only the recipe."""
+    own, settings = settings_of(value), settings_of(usual)
+    if axis != "settings" or own.get("limit") == settings.get("limit"):
+        return usual
+    kept = {name: setting for name, setting in settings.items() if name != "limit"}
+    return settings_text(kept | ({"limit": own["limit"]} if "limit" in own else {})) or ""
 
 
 @cache

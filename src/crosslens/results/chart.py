@@ -113,37 +113,44 @@ def similarity_chart(results: Results, *, measure: str = "cka") -> Chart:
             f"{measured if measured == measure else f'{measured} of {measure}'}",
             hint="`crosslens report` on their folder or file draws what it has a figure for; table() tabulates them",
         )
-    rows, pairs = [], []  # pairs: those of each state
-    for state, records in by_state(results.filter(metric="similarity", measure=list(kinds), target_layer=None)):
-        for (each,), block in records.groups("measure"):
-            table = pair_cells(block)
-            if each == measure:
-                pairs.append(set(table.rows))
-            for layer in table.columns if table.rows else ():
-                values = [table.get(pair, layer) for pair in table.rows]
-                value = mean_of(values).mean
-                if value is None:  # one of the pairs has none
-                    continue
-                low, high = np.quantile([cell.mean or 0.0 for cell in values], [0.1, 0.9])
-                rows.append(
-                    {
-                        "encoder": state.name,
-                        "sentences": kinds[each],
-                        "layer": layer,
-                        "value": value,
-                        "low": float(low),
-                        "high": float(high),
-                        "pairs": len(values),
-                    }
-                )
-    if not rows:
+    tables = [
+        (state.name, each, pair_cells(block))
+        for state, records in by_state(results.filter(metric="similarity", measure=list(kinds), target_layer=None))
+        for (each,), block in records.groups("measure")
+    ]
+    tables = [(state, each, table) for state, each, table in tables if table.rows]
+    if not tables:
         raise RequestError(f"these results contain no {measure} of two different languages")
-    measured = [each for each in pairs if each]
-    if measured and not set.intersection(*measured):
+    # Means of the same pairs can be compared.
+    measured = [set(table.rows) for _, each, table in tables if each == measure]
+    common = set.intersection(*measured or [set(table.rows) for *_, table in tables])
+    if not common:
         raise RequestError(
             f"these encoders have no language pair in common, so means of {measure} over pairs cannot be compared",
             hint='plot one pair at a time: results.filter(target="…").plot()',
         )
+    rows = []
+    for state, each, table in tables:
+        pairs = [pair for pair in table.rows if pair in common]
+        for layer in table.columns if pairs else ():
+            values = [table.get(pair, layer) for pair in pairs]
+            value = mean_of(values).mean
+            if value is None:  # one of the pairs has none
+                continue
+            low, high = np.quantile([cell.mean or 0.0 for cell in values], [0.1, 0.9])
+            rows.append(
+                {
+                    "encoder": state,
+                    "sentences": kinds[each],
+                    "layer": layer,
+                    "value": value,
+                    "low": float(low),
+                    "high": float(high),
+                    "pairs": len(values),
+                }
+            )
+    if not rows:
+        raise RequestError(f"these results contain no {measure} of two different languages")
     numbers = {row["pairs"] for row in rows}
     over = "1 pair" if numbers == {1} else f"mean over {span(numbers)} pairs"
     layers = {row["layer"] for row in rows}

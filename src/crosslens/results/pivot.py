@@ -89,11 +89,12 @@ def common_split(splits: Iterable[str | None]) -> str | None:
 
 
 @remembered
-def with_split_of_files(scores: Results) -> Results:
+def with_split_of_files(results: Results) -> Results:
     """Count scores on files to the split of all others, if that is one: they share tables, means and order."""
-    splits = scores.columns.coded("split")
-    common = common_split(splits.values)
-    return with_names(scores, "split", splits.changed([split or common for split in splits.values]))
+    splits = results.columns.together("split", "measure")
+    common = common_split([split for split, measure in splits.values if measure is None])
+    counted = [split if split or measure else common for split, measure in splits.values]
+    return with_names(results, "split", splits.changed(counted))
 
 
 def parts_of(table: Cells, source: str | None) -> tuple[list[Key], list[Key], list[Key]]:

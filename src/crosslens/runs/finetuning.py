@@ -210,7 +210,13 @@ def finetune_and_evaluate(
     by_word = dict(zip(table.words, table.vectors[0], strict=True)) if table else None
     run = _run(request, str(encoder), parsed, seed, vectors=by_word, device=device)
     trained = request.corpora.corpus(request.train, split="train")
-    leaked = leakage_warnings(trained, request.test_corpora, limit=request.recipe.limit)
+    selecting = request.dev if request.recipe.needs_dev else None
+    leaked = leakage_warnings(
+        trained,
+        request.test_corpora,
+        limit=request.recipe.limit,
+        dev=request.corpora.corpus(selecting, split="dev") if selecting else None,
+    )
     for warning in (*run.training.warnings(map(CorpusRef.of, request.test_corpora)), *leaked):
         listener.say(warning)
     first = processes().rank == 0  # only the first process evaluates and writes

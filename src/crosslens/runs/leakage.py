@@ -35,28 +35,35 @@ def model_warnings(model: "TaskModel", tests: Iterable[Corpus]) -> Iterator[str]
         return
     tests, train = list(tests), CorpusRef(str(model.facts["train"]), str(model.facts["train_digest"]))
     yield from training_corpus_warnings(map(CorpusRef.of, tests), train=train)
-    yield from _leakage_warnings(model.trained_on or frozenset(), tests, train=train)
+    others = [test for test in tests if not _is_training_corpus(CorpusRef.of(test), train)]
+    yield from _shared(others, model.trained_on or frozenset(), f"training data ({train.name})")
 
 
-def leakage_warnings(train: Corpus, tests: Iterable[Corpus], *, limit: int | None = None) -> Iterator[str]:
-    """Yield a warning for each test corpus of which many items are also in the training data.
+def leakage_warnings(
+    train: Corpus, tests: Iterable[Corpus], *, limit: int | None = None, dev: Corpus | None = None
+) -> Iterator[str]:
+    """Yield a warning for each test corpus of which many items are also in the training or development data.
 
     The training corpus itself, or a part that it is joined from, is left to `training_corpus_warnings`.
 
     Args:
         limit: number of items of ``train`` that the model is trained on (`Corpus.limited`); None: all.
+        dev: the data on which weights are selected, which are searched for training data too; None: none.
     """
-    yield from _leakage_warnings(train.limited(limit).contents, tests, train=CorpusRef.of(train))
+    trained_on = train.limited(limit).contents
+    others = [test for test in tests if not _is_training_corpus(CorpusRef.of(test), CorpusRef.of(train))]
+    if dev is not None:
+        yield from _shared([dev], trained_on, f"training data ({train.name})")
+        yield from _shared(others, dev.contents, f"development data ({dev.name})")
+    yield from _shared(others, trained_on, f"training data ({train.name})")
 
 
-def _leakage_warnings(trained_on: frozenset[int], tests: Iterable[Corpus], *, train: CorpusRef) -> Iterator[str]:
-    for test in tests:
-        if _is_training_corpus(CorpusRef.of(test), train) or not len(test):
-            continue
-        shared = len(test.items_among(trained_on))
-        if 100.0 * shared >= MUCH_TRAINED_ON * len(test):
+def _shared(corpora: Iterable[Corpus], contents: frozenset[int], where: str) -> Iterator[str]:
+    for corpus in corpora:
+        shared = len(corpus.items_among(contents))
+        if shared and 100.0 * shared >= MUCH_TRAINED_ON * len(corpus):
             yield (
-                f"{counted(shared, test.unit, f'{test.unit}s')} of {test.name} ({100.0 * shared / len(test):.0f} %)"
-                f" {'is' if shared == 1 else 'are'} also in the training data ({train.name}), so its score says little"
-                f" about new {test.unit}s"
+                f"{counted(shared, corpus.unit, f'{corpus.unit}s')} of {corpus.name}"
+                f" ({100.0 * shared / len(corpus):.0f} %) {'is' if shared == 1 else 'are'} also in the {where}, so its"
+                f" score says little about new {corpus.unit}s"
             )

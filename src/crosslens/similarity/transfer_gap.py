@@ -29,6 +29,7 @@ from crosslens.results.cells import (
     references,
     refuse_several,
 )
+from crosslens.results.pivot import with_split_of_files
 from crosslens.results.record import Results
 from crosslens.results.record_settings import SECOND_ENCODER, settings_of, settings_text
 from crosslens.similarity.correlate import Coefficient, Correlation, correlate
@@ -213,6 +214,7 @@ def correlations(
     require_known(outcome, get_args(Outcome), "unknown outcome")
     for name in control:
         require_known(name, CONFOUNDS, "there is no confound")
+    results = with_split_of_files(results)
     measured = partial(
         _correlated, measures=measures, layers=layers, control=control, coefficient=coefficient, outcome=outcome
     )

@@ -179,7 +179,7 @@ class _Planner:
         self.waiting = 0
         self.notes: list[str] = []
         self.checked: set[tuple[str, str, str]] = set()
-        self.leaks: dict[tuple[str, int | None, tuple[str, ...]], tuple[str, ...]] = {}
+        self.leaks: dict[tuple[str, int | None, str | None, tuple[str, ...]], tuple[str, ...]] = {}
         sources = self._sources()
         self.missing = find_missing(study, sources, self.data, folder=corpora.data)
         self.absent = {missing.corpus for missing in self.missing}
@@ -272,8 +272,10 @@ class _Planner:
         selections = [selected for training in trainings for selected in self._selected(training, source)]
         few = (selected.recipe.few_steps(len(self._train(source))) for selected in selections)
         self.notes += [f"{task}, source {name}: {warning}" for warning in few if warning is not None]
-        for limit in dict.fromkeys(selected.recipe.limit for selected in selections):
-            self.notes += self._leakage(source.train, limit, source.tests)
+        for limit, dev in dict.fromkeys(
+            (each.recipe.limit, each.dev.name if each.dev else None) for each in selections
+        ):
+            self.notes += self._leakage(source.train, limit, dev, source.tests)
         for selected, seed in itertools.product(selections, study.seeds):
             base = self.encoders.base(condition, seed, source, partner, limit=selected.recipe.limit)
             if base is None:
@@ -463,13 +465,14 @@ class _Planner:
             self.checked.add((task.name, name, split))
         return corpus
 
-    def _leakage(self, train: str, limit: int | None, tests: Sequence[str]) -> tuple[str, ...]:
+    def _leakage(self, train: str, limit: int | None, dev: str | None, tests: Sequence[str]) -> tuple[str, ...]:
         """Warnings of test items in training data, which many conditions share: each pair is searched once."""
-        searched = (train, limit, tuple(tests))
+        searched = (train, limit, dev, tuple(tests))
         if searched not in self.leaks:
             matching = map(self.corpora.corpus, self.corpora.matching(tests))
             trained = self.corpora.corpus(train, split="train")
-            self.leaks[searched] = tuple(leakage_warnings(trained, matching, limit=limit))
+            selecting = self.corpora.corpus(dev, split="dev") if dev else None
+            self.leaks[searched] = tuple(leakage_warnings(trained, matching, limit=limit, dev=selecting))
         return self.leaks[searched]
 
     def _ref(self, name: str, split: str = "test") -> CorpusRef:

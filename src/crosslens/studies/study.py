@@ -361,11 +361,12 @@ class Study(Strict):
         """Return the recipe of a task under a condition, with the study's settings.
 
         Args:
-            condition: a condition, which may have a recipe of its own.
+            condition: a condition, which may have a recipe of its own, but is trained on as many sentences.
             default: name of the data's recipe.
         """
-        name = condition.recipe or (BILSTM if condition.start == BILSTM else self.recipe)
-        return find_recipe(name or default, task, self.set)
+        usual = find_recipe(self.recipe or default, task, self.set)
+        own = condition.recipe or (BILSTM if condition.start == BILSTM else None)
+        return usual if own is None else find_recipe(own, task, {"limit": usual.limit, **self.set})
 
     def computed(self, condition: Condition) -> Condition:
         """Return a condition in the study's precision, unless it has its own."""

@@ -14,6 +14,7 @@ from crosslens.encoders.interventions.start import Start
 from crosslens.errors import DataError, RequestError, require_known
 from crosslens.results.cells import condition_of, disambiguated
 from crosslens.results.record import Results, concatenated
+from crosslens.results.record_settings import settings_of
 from crosslens.runs.counts import key
 from crosslens.runs.store import RUNS_IN_MEMORY, Store
 from crosslens.scores.intervals import linearised
@@ -39,6 +40,7 @@ class _Score:
         values: contributions of sentences in points, or an `Unpaired`.
         run: the run, and what else tells runs of one seed apart.
         recipe: how it was trained.
+        sentences: how many sentences it was trained on, as far as it is known.
         encoder: digest of the encoder that training began with; None if unknown.
         named: name of the encoder in the study.
     """
@@ -50,6 +52,7 @@ class _Score:
     values: Any
     run: str
     recipe: str
+    sentences: int | None
     encoder: str | None
     named: str | None
 
@@ -75,7 +78,7 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
     planned = list(store.studies())
     for study in studies:
         require_known(study, planned, f"{store.folder} has no study")
-    identities: dict[str, list[dict[str, Any]]] = {}
+    runs: dict[str, list[dict[str, Any]]] = {}
     scores = []
     read_counts = lru_cache(RUNS_IN_MEMORY)(store.counts)
     for row in concatenated([store.collect(study) for study in studies or planned]).records.to_pylist():
@@ -86,15 +89,15 @@ def read_typology(store: Store, *, studies: Sequence[str] = (), data: str | None
         counts = read_counts(run).get(key(row["question"], row["metric"]))
         if counts is None or counts.shape[1] < 2 or not counts[1].sum():
             continue
-        if run not in identities:  # several runs where a search chose several settings
-            identities[run] = [store.describe(each)["identity"] for each in run.split()]
-        recipe = canonical_json([[each["recipe"], each["settings"]] for each in identities[run]]).decode()
+        if run not in runs:  # several runs where a search chose several settings
+            runs[run] = [store.describe(each) for each in run.split()]
+        identities = [each["identity"] for each in runs[run]]
+        recipe = canonical_json([[each["recipe"], each["settings"]] for each in identities]).decode()
+        sentences = runs[run][0].get("facts", {}).get("train_sentences")
         values = linearised(counts[:1], counts[1:])[0]
-        encoder = identities[run][0]["encoder"]
-        language = row["target"] or "?"
-        scores.append(
-            _Score(_cell(row), start, row["seed"], language, values, f"run {run}", recipe, encoder, row["encoder"])
-        )
+        encoder = identities[0]["encoder"]
+        columns = (_cell(row), start, row["seed"], row["target"] or "?", values, f"run {run}", recipe, sentences)
+        scores.append(_Score(*columns, encoder, row["encoder"]))
     hint = f"name the studies to look at: --study {' or --study '.join(planned)}"
     read_script = partial(_script, data=data)
     return _typology(scores, place=str(store.folder), words=_words(store), hint=hint, read_script=read_script)
@@ -125,8 +128,10 @@ def typology_of(results: Results) -> "pandas.DataFrame":
         named = {"run": row["run"], "study": row["study"], "encoder": row["encoder"]}
         names = ", ".join(f"{what} {name}" for what, name in named.items() if name)
         recipe = canonical_json([row["recipe"], row["settings"]]).decode()
-        seed, language, digest = row["seed"] or 0, row["target"] or "?", row["encoder_digest"]
-        scores.append(_Score(_cell(row), start, seed, language, values, names, recipe, digest, row["encoder"]))
+        limit = settings_of(row["settings"]).get("limit")
+        sentences = None if limit is None else int(limit)
+        columns = (_cell(row), start, row["seed"] or 0, row["target"] or "?", values, names, recipe, sentences)
+        scores.append(_Score(*columns, row["encoder_digest"], row["encoder"]))
     hint = "give results files of one study each"
     return _typology(scores, place="these results", words={}, hint=hint, read_script=lambda corpus: None)
 
@@ -143,12 +148,16 @@ def _typology(
     languages: dict[Cell, str] = {}
     adapted_on: dict[Cell, set[str]] = {}
     recipes: dict[tuple[Cell, str], str] = {}
+    sentences: dict[Cell, int | None] = {}
     encoders: dict[tuple[Cell, str], str | None] = {}
     runs: dict[tuple[Cell, str, int], str] = {}
     ambiguous: dict[Cell, str] = {}
     for score in scores:
         cell, start = score.cell, score.start
         languages[cell] = score.language
+        if (first := sentences.setdefault(cell, score.sentences)) != score.sentences:
+            trained = f"{score.sentences or 'all'} sentences, not {first or 'all'}"
+            ambiguous.setdefault(cell, f"{', '.join(filter(None, (start, score.run)))}: {trained}")
         # The adapted encoder shares the recipe of the encoder; models without pretraining may need their own.
         alike = recipes.setdefault((cell, "encoder" if start == "adapted" else start), score.recipe) == score.recipe
         alike &= encoders.setdefault((cell, start), score.named) == score.named

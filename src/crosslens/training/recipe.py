@@ -269,10 +269,14 @@ def overrides(recipe: Recipe, task: Task) -> dict[str, Any]:
 def recipe_columns(recipe: Recipe, task: Task, *, tuned: Collection[str] = ()) -> dict[str, str | None]:
     """Return the columns ``recipe`` and ``settings`` of a record; ``select`` has its own column.
 
+    A limit is named even if it is the recipe's: it changes the data, so recipes are compared under the same one only.
+
     Args:
         tuned: settings that a search chose, written without their values: ``batch=tuned``.
     """
-    words = [f"{key}={value}" for key, value in overrides(recipe, task).items() if key not in ("select", *tuned)]
+    named = overrides(recipe, task) | {"limit": recipe.limit}
+    left_out = {"select", *tuned, *(["limit"] if recipe.limit is None else [])}
+    words = [f"{key}={value}" for key, value in named.items() if key not in left_out]
     words += [f"{key}=tuned" for key in tuned]
     return {"recipe": recipe.name, "settings": " ".join(words) or None}
 

@@ -6,6 +6,7 @@ import torch
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.inputs import read_windows
+from crosslens.encoders.reinit import random_init
 from crosslens.encoders.represent import represent
 from crosslens.encoders.states.erase import Erase
 from crosslens.encoders.states.mean import place_means, places_of
@@ -187,3 +188,13 @@ def test_only_the_control_has_a_seed_that_is_not_the_models():
         (part,) = Condition(erase="2.output", erase_control=control).interventions
         assert part.drawn_with(2, own=1).seed == named
         assert part.drawn_with(1, own=1).seed is None
+
+
+def test_means_are_those_of_the_weights_that_the_encoder_has_now(encoder, corpora):
+    """An untrained baseline of an encoder whose language is erased is erased with the means of untrained states."""
+    english, french = corpora
+    after = random_init(erased(encoder, english), "0,all", seed=3)
+    before = erased(random_init(encoder, "0,all", seed=3), english)
+    np.testing.assert_array_equal(represent(after, french).vectors, represent(before, french).vectors)
+    frozen = random_init(erased(encoder, english), "1", seed=3)
+    assert not np.array_equal(represent(frozen, french).vectors, represent(after, french).vectors)

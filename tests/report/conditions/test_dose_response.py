@@ -7,6 +7,7 @@ import pytest
 
 from crosslens.encoders.condition import Condition
 from crosslens.report.conditions.dose_response import Doses, dose_response, doses_of
+from crosslens.report.render import number
 from crosslens.report.tables import all_tables
 from crosslens.results.record import Results
 from made_records import score, similarity
@@ -209,3 +210,12 @@ def test_slopes_are_of_the_seeds_that_have_every_dose_whatever_their_order():
     scores = ({2: 0.0, 1: 0.0}, {2: -4.0, 1: -1.0})
     doses = Doses("pos", "en", "noise 6", ("none", "noise=1"), {"cka": cka}, {"zero-shot": scores})
     assert doses.slopes("cka", "zero-shot") == pytest.approx({1: 1.0, 2: 2.0})  # 1 point of 0.1, and 4 of 0.2
+
+
+def test_a_slope_is_neither_a_loss_nor_a_gain():
+    (table,) = dose_response(planted())
+    slopes = [row for rows in table.groups.values() for row in rows if row.label.startswith("slope")]
+    cells = [cell for row in slopes for cell in row.cells if cell.value is not None]
+    assert max(abs(cell.value) for cell in cells) > 3
+    assert {cell.level for cell in cells} == {None}
+    assert number(cells[-1]).startswith("+")

@@ -94,3 +94,26 @@ def test_several_single_layers_are_layers():
     (alone,) = effects(made_up({"1": 18.0, "3": 1.0}))
     text = next(claim.text for claim in conclusions(alone) if claim.kind == "loses transfer")
     assert text.startswith("Re-initialising layer 1 lowers")
+
+
+@pytest.mark.parametrize(("before", "kinds"), [(80.0, ["lowest spare"]), (16.0, [])])
+def test_transfer_does_not_depend_on_layers_only_where_most_of_it_is_left(before, kinds):
+    """A zero-shot score of 16 that falls to 6 as the source score does cannot have fallen by much more than it."""
+    records = [
+        replace(each, value=each.value - (80.0 - before) * (each.target != "en"))
+        for each in made_up({"1-2": 10.0}, source={"1-2": 10.0})
+    ]
+    (effect,) = effects(Results.of(records))
+    assert [claim.kind for claim in conclusions(effect)] == kinds
+
+
+def test_a_set_of_which_little_can_be_lost_is_not_spared():
+    """The zero-shot score of the reference is 8, of which 4.5 are lost."""
+    low = [replace(each, value=each.value - 72.0 * (each.target != "en")) for each in made_up({"1-2": 4.5})]
+    (effect,) = effects(Results.of(low))
+    assert conclusions(effect) == []
+
+
+def test_layers_above_the_embeddings_without_which_the_task_is_not_learnt_show_nothing_of_transfer():
+    (effect,) = effects(made_up({"1-12": 2.0, "0-12": 40.0}, source={"1-12": 30.0, "0-12": 30.0}))
+    assert [claim.kind for claim in conclusions(effect)] == ["loses transfer", "loses source"]

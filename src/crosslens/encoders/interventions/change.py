@@ -1,17 +1,24 @@
 """Records of the interventions applied to an encoder."""
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, cast
 
 from crosslens.encoders.interventions.intervention import Intervention
 
 if TYPE_CHECKING:
+    from crosslens.encoders.encoder import Encoder
+    from crosslens.encoders.states.corpus_intervention import CorpusIntervention
     from crosslens.encoders.states.corpus_states import CorpusStates
     from crosslens.encoders.states.state_intervention import Edit
 
 
 class Fitted(Protocol):
-    """An intervention on states with what it learnt from a corpus."""
+    """An intervention on states with what it learnt from a corpus, of which it has the states."""
+
+    @property
+    def source(self) -> "CorpusStates":
+        """States of the corpus."""
+        ...
 
     def prepare(self, clean: "CorpusStates", *, seed: int) -> "Edit":
         """Prepare the intervention for another corpus."""
@@ -35,6 +42,16 @@ class Change:
     tensors: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     fitted: "Fitted | None" = field(default=None, compare=False, repr=False)
+
+    def refitted(self, encoder: "Encoder") -> "Change":
+        """Return this change with the states that an encoder with other weights has of the corpus, if it needs any."""
+        if self.fitted is None:
+            return self
+        from crosslens.encoders.states.corpus_states import CorpusStates
+
+        source, intervention = self.fitted.source, cast("CorpusIntervention", self.intervention)
+        own = encoder.unedited.for_language(source.encoder.language)
+        return replace(self, fitted=intervention.fitted(CorpusStates(own, source.windows, source.corpus)))
 
     @property
     def described(self) -> str:

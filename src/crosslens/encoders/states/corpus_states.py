@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from crosslens.data.corpus import trained_languages
+from crosslens.errors import RequestError
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -11,6 +14,7 @@ if TYPE_CHECKING:
     from crosslens.encoders.batch import Batch
     from crosslens.encoders.encoder import Encoder
     from crosslens.encoders.states.sites import Site
+    from crosslens.encoders.states.state_intervention import StateIntervention
 
 
 class CorpusStates:
@@ -30,6 +34,18 @@ class CorpusStates:
         self._means: dict[str, Tensor] = {}
         self._places: dict[str, Site] = {}
         self._last: tuple[Sequence[Window], Batch, Mapping[str, Tensor]] | None = None
+
+    def require_one_language(self, intervention: "StateIntervention") -> None:
+        """Check that what an intervention takes from the corpus is of one language.
+
+        Raises:
+            RequestError: for a corpus that is joined from several languages.
+        """
+        if self.corpus is not None and len(trained_languages(self.corpus.language)) > 1:
+            raise RequestError(
+                f"{intervention.label} acts on one language, but {self.corpus.name} has {self.corpus.language}",
+                hint="evaluate the corpus of each language by itself",
+            )
 
     def means(self, places: "Sequence[Site]") -> "Callable[[], dict[str, Tensor]]":
         """Ask for the mean states of the windows.

@@ -4,7 +4,6 @@ Where two classes have equal means, no linear probe tells them apart (Belrose et
 means of languages follows Libovický et al. (2020), https://arxiv.org/abs/2004.05160.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
@@ -73,7 +72,8 @@ class Erase(CorpusIntervention):
         """Return the erasure with the means of the source language."""
         from crosslens.encoders.states.sites import sites
 
-        return Erasure(self, source.means(sites(source.encoder, self.at)))
+        source.means(sites(source.encoder, self.at))
+        return Erasure(self, source)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,25 +82,31 @@ class Erasure:
 
     Attributes:
         intervention: where, and whether it is the control.
-        means: function that returns place in the encoder -> ``(3, columns)``, means of first, inner and last subwords.
+        source: states of the corpus of the source language.
     """
 
     intervention: Erase
-    means: "Callable[[], Mapping[str, Tensor]]"
+    source: "CorpusStates"
 
     def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
-        """Compute the shift of a corpus from its own means."""
+        """Compute the shift of a corpus from its own means.
+
+        Raises:
+            RequestError: for a corpus that is joined from several languages.
+        """
         import torch
 
         from crosslens.encoders.states.mean import places_of
         from crosslens.encoders.states.sites import sites
 
+        clean.require_one_language(self.intervention)
         places = sites(clean.encoder, self.intervention.at)
         asked = clean.means(places)
+        means = self.source.means(sites(self.source.encoder, self.intervention.at))
 
         @cache
         def shifts() -> "dict[str, Tensor]":
-            own, source, dose = asked(), self.means(), self.intervention.dose
+            own, source, dose = asked(), means(), self.intervention.dose
             shifts = {name: dose * (source[name].to(mean) - mean) for name, mean in own.items()}
             if self.intervention.control:
                 generator = torch.Generator().manual_seed(seed)

@@ -26,11 +26,16 @@ class Mean(StateIntervention):
     keys: ClassVar = {"mean": "at"}
 
     def prepare(self, clean: "CorpusStates", *, seed: int) -> Edit:
-        """Compute the means; the seed is not used."""
+        """Compute the means; the seed is not used.
+
+        Raises:
+            RequestError: for a corpus that is joined from several languages.
+        """
         import torch
 
         from crosslens.encoders.states.sites import sites
 
+        clean.require_one_language(self)
         places = sites(clean.encoder, self.at)
         asked = clean.means(places)
 

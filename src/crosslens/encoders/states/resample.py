@@ -31,7 +31,9 @@ class Resample(StateIntervention):
 
         Raises:
             DataError: for a corpus of one sentence.
+            RequestError: for a corpus that is joined from several languages.
         """
+        clean.require_one_language(self)
         return resampled(clean, self.at, partners(clean.windows, seed=seed))
 
 

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 
 class Zero(StateIntervention):
-    """Replace states by zeros. Layers that add nothing pass on what they read."""
+    """Replace states by zeros.
+
+    A layer that adds nothing passes on what it read. In encoders such as BERT, which normalise after each addition, its
+    normalisations still act on that.
+    """
 
     kind = "zero"
     keys: ClassVar = {"zero": "at"}

@@ -111,7 +111,7 @@ def _rows(doses: Doses, measures: Sequence[str], notes: Notes) -> tuple[Row, ...
         rows.append(Row(label, tuple(values)))
     for measure in doses.similarity:
         slopes = [doses.slopes(measure, score) if score in doses.scores else {} for score in SCORES]
-        values = [Cell(None, "similarity")] * len(measures) + [printed(slope, "difference") for slope in slopes]
+        values = [Cell(None, "similarity")] * len(measures) + [printed(slope, "slope") for slope in slopes]
         rows.append(Row(f"slope over {metric_name(measure)}", tuple(values), "mean"))
     return tuple(rows)
 

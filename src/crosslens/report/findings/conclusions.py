@@ -53,7 +53,7 @@ def conclusions(effect: Effect) -> list[Conclusion]:
         worst = _worst_of_equal_sizes(by_layers, effect.depth)
         claims += [_costs_most(change, compared) for change, compared in worst]
         claims += [
-            _lowest_carry(by_layers, effect.depth, worst) or _lowest_spare(effect, by_layers, effect.depth),
+            _lowest_carry(effect, by_layers, effect.depth, worst) or _lowest_spare(effect, by_layers, effect.depth),
             _in_embeddings(effect, by_layers, effect.depth),
         ]
     return [claim for claim in claims if claim is not None]
@@ -117,30 +117,31 @@ def _costs_most(worst: Change, compared: Sequence[Change]) -> Conclusion:
 
 
 def _lowest_carry(
-    by_layers: ByLayers, depth: int, worst_of: Sequence[tuple[Change, Sequence[Change]]]
+    effect: Effect, by_layers: ByLayers, depth: int, worst_of: Sequence[tuple[Change, Sequence[Change]]]
 ) -> Conclusion | None:
     """The lowest layers cost most of sets that cover the encoder, larger ones cost much too, and the highest little."""
     for worst, compared in worst_of:
         size = len(worst.layers)
         covers_all = {layer for change in compared for layer in change.layers} == set(range(1, depth + 1))
         highest = [tuple(range(depth - n + 1, depth + 1)) for n in range(1, size + 1)]
-        highest_spared = all(by_layers[layers].spares for layers in highest if layers in by_layers)
+        highest_spared = all(effect.spared_by(by_layers[layers]) for layers in highest if layers in by_layers)
         lowest_hurt = all(change.hurts for change in _lowest(by_layers, depth) if len(change.layers) >= size)
         if covers_all and worst.layers == tuple(range(1, size + 1)) and highest_spared and lowest_hurt:
             text = (
                 f"Thus the lowest layers ({format_layers(worst.layers)}) carry cross-lingual transfer here, and the"
-                f" highest ({format_layers(highest[-1])}) can be re-initialised at a cost of less than {MUCH:.0f}"
-                " points."
+                f" highest ({format_layers(highest[-1])}) can be re-initialised at a zero-shot cost of less than"
+                f" {MUCH:.0f} points."
             )
             return Conclusion("lowest carry", (worst.layers, highest[-1]), text)
     return None
 
 
 def _lowest_spare(effect: Effect, by_layers: ByLayers, depth: int) -> Conclusion | None:
-    """Every set of the lowest layers can be re-initialised at little cost, or costs transfer little."""
+    """Every set of the lowest layers can be re-initialised at little cost, or costs transfer little and leaves most."""
     lowest = _lowest(by_layers, depth)
     if not lowest or not all(
-        not change.unlearnt and (change.spares or (change.cross - change.same).above(-MUCH)) for change in lowest
+        effect.mostly_left_by(change) and (change.spares or (change.cross - change.same).above(-MUCH))
+        for change in lowest
     ):
         return None
     sets = tuple(change.layers for change in lowest)
@@ -156,11 +157,11 @@ def _in_embeddings(effect: Effect, by_layers: ByLayers, depth: int) -> Conclusio
     """All layers above the embeddings can be re-initialised, but not the embeddings with them."""
     every, scratch = by_layers.get(tuple(range(1, depth + 1))), by_layers.get(tuple(range(depth + 1)))
     others_hurt = any(change.hurts for change in effect.complete if change is not scratch)
-    if every is None or scratch is None or not every.spares or not scratch.hurts or others_hurt:
+    if every is None or scratch is None or not effect.spared_by(every) or not scratch.hurts or others_hurt:
         return None
     text = (
         f"Thus transfer rests on the embeddings here: all layers above them ({format_layers(every.layers)}) can be"
-        f" re-initialised at a cost of less than {MUCH:.0f} points."
+        f" re-initialised at a zero-shot cost of less than {MUCH:.0f} points."
     )
     return Conclusion("in embeddings", (every.layers,), text)
 

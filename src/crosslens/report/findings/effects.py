@@ -180,6 +180,14 @@ class Effect:
         ]
         return min(losses, key=lambda change: change.cross.mean, default=None)
 
+    def mostly_left_by(self, change: Change) -> bool:
+        """Whether the task is still learnt, and most of the zero-shot score above the baseline is left."""
+        return not change.unlearnt and change.cross.above((self.baseline - self.cross.mean) / 2)
+
+    def spared_by(self, change: Change) -> bool:
+        """Whether the zero-shot score falls by less than a loss, and most of it is left."""
+        return change.spares and self.mostly_left_by(change)
+
     @property
     def complete(self) -> tuple[Change, ...]:
         """Changes without missing scores; none with a single seed."""

@@ -27,13 +27,17 @@ const inWords = (s, p) => {
 const kindsOf = (series) => [...new Map(series.map((s) => [s.style, s.kind]))];
 const drawnLines = (series, layers, wordsOf = inWords) => series.map((s) => ({ kind: seriesClass(s.number), style: s.style, radius: s.style ? 2.5 : 4,
   points: s.points.map((p) => ({ i: layers.indexOf(p.layer), value: p.value, words: wordsOf(s, p) })) }));
-// The pairs of a measure, and their mean, which says something where encoders have a pair in common.
-const choosePair = (records) => {
-  const different = records.filter((r) => r.different), kept = unique(different.filter((r) => isKept(r.language)).map((r) => r.pair));
+// Records of the pairs of two languages that all encoders have, whose means can be compared.
+const inCommon = (records) => {
+  const different = records.filter((r) => r.different);
   const measured = [...Map.groupBy(different, (r) => r.state).values()].map((own) => new Set(own.map((r) => r.pair)));
-  const apart = unique(different.map((r) => r.pair)), common = apart.some((pair) => measured.every((own) => own.has(pair)));
+  return different.filter((r) => measured.every((own) => own.has(r.pair)));
+};
+// The pairs of a measure, and their mean.
+const choosePair = (records) => {
+  const kept = unique(inCommon(records).filter((r) => isKept(r.language)).map((r) => r.pair));
   fill(at("pair"), unique(records.map((r) => r.pair)));
-  if (apart.length > 1 && kept.length && common) at("pair").prepend(make("option", { value: "" }, `mean over pairs (${kept.length})`));
+  if (kept.length && unique(records.filter((r) => r.different).map((r) => r.pair)).length > 1) at("pair").prepend(make("option", { value: "" }, `mean over pairs (${kept.length})`));
   const offered = [...at("pair").options].map((option) => option.value);
   at("pair").value = offered.includes(state.pair) ? state.pair : offered[0];
 };
@@ -46,7 +50,7 @@ const curves = () => {
   const filtered = FACTS.some((name) => state[name]);
   const pair = followed.length ? unique(followed.map((r) => r.language)).join(", ") : at("pair").value;
   at("pair").disabled = followed.length > 0;
-  const shown = followed.length ? followed : ofMeasure.filter((r) => pair === "" ? r.different && isKept(r.language) : r.pair === pair);
+  const shown = followed.length ? followed : pair === "" ? inCommon(ofMeasure).filter((r) => isKept(r.language)) : ofMeasure.filter((r) => r.pair === pair);
   const states = unique(shown.map((r) => r.state));
   const layers = unique(similar.map((r) => r.layer)).sort((a, b) => a - b);
   const series = seriesOf(shown, states, layers);
