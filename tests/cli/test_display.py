@@ -90,13 +90,15 @@ def test_lines_go_on_where_nothing_is_reported(log):
 
 def test_a_stage_that_begins_again_has_a_time_of_its_own(log):
     made, lines = log
+    made.report("fine-tuning", 1, 9, "steps")
+    made.clock.now += 5
     made.report("fine-tuning", 9, 9, "steps")
     made.clock.now += 50
     made.report("fine-tuning", 1, 9, "steps")
     made.clock.now += 1
     made.end()
     assert lines[1:] == [
-        "fine-tuning: done in 50 s (9 of 9 steps)",
+        "fine-tuning: done in 55 s (9 of 9 steps)",
         "fine-tuning: 9 steps …",
         "fine-tuning: done in 1 s (1 of 9 steps)",
     ]

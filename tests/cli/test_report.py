@@ -52,6 +52,18 @@ def test_a_report_of_some_results_has_nothing_of_the_others(run, tmp_path):
     assert '"task":"ner"' not in Path("some/index.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("more", "order", "tags"), [((), "score", "en fr de"), (("--sort", "name"), "name", "en de fr")]
+)
+def test_tables_and_page_have_the_languages_in_the_order_that_is_asked(run, more, order, tags):
+    Results.of([score("en", 90.0), score("de", 70.0), score("fr", 80.0)]).write("results.csv")
+    status, _, said = run("report", "results.csv", "--out", "report", *more)
+    assert status == 0, said
+    labels = [row["row"] for row in rows_of("report/by-target-pos.csv")]
+    assert labels[:3] == [f"en – {tag}" for tag in tags.split()]
+    assert f'"sort":"{order}"' in Path("report/index.html").read_text("utf-8")
+
+
 def test_a_report_of_some_results_has_the_classes_of_their_languages(run):
     Results.of(languages()).write("results.csv")
     status, _, said = run("report", "results.csv", "--where", "target=wo", "--out", "some")

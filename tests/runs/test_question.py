@@ -31,6 +31,13 @@ def test_a_question_is_known_by_all_that_decides_its_answer():
     assert len({question.id for question in questions}) == len(questions)
 
 
+def test_lists_of_questions_say_what_is_tested_and_what_is_trained_on():
+    train = CorpusRef("ud/en_toy:train", "e" * 64)
+    assert Overlap(train, FRENCH.corpus).about == "subwords of ud/fr_pud:test in ud/en_toy:train"
+    probed = ProbeQuestion("langid", {}, train, FRENCH.corpus, None, "scaled", 1)
+    assert probed.about == "langid on ud/fr_pud:test"
+
+
 def test_another_rule_is_another_question(monkeypatch, tmp_path):
     """An old store keeps its old answers, apart from the new."""
     store, before = Store(tmp_path), asked()

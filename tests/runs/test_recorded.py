@@ -1,6 +1,7 @@
 """Records in files, in folders and in stores, with the counts behind their scores."""
 
 import dataclasses
+import shutil
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +17,11 @@ FIRST = dataclasses.replace(SCORES[0], run="r")
 KEY = ("r", FIRST.condition, FIRST.corpus_digest, "accuracy")
 
 
-@pytest.fixture
-def counted():
-    return dataclasses.replace(Results.of([FIRST]), counts={KEY: np.array([[1, 2], [2, 2]])})
+@pytest.fixture(params=[None, "0123456789abcdef"])
+def counted(request):
+    """A score with its counts; as a command writes it, and as the answer to a question of a study."""
+    record = dataclasses.replace(FIRST, question=request.param)
+    return dataclasses.replace(Results.of([record]), counts={KEY: np.array([[1, 2], [2, 2]])})
 
 
 def test_what_is_written_is_read_with_its_counts(tmp_path, counted):
@@ -45,6 +48,15 @@ def test_counts_of_a_store_are_those_of_its_runs(uninterrupted):
         numerator, denominator = results.counts[record.run, record.condition, record.corpus_digest, record.metric]
         assert 100 * numerator.sum() / denominator.sum() == pytest.approx(record.value)
     assert len(results) == 8
+
+
+def test_of_a_study_that_has_not_ended_the_finished_runs_are_read(uninterrupted, tmp_path):
+    store = shutil.copytree(uninterrupted, tmp_path / "store")
+    (store / "studies" / "toy" / "results.csv").unlink()
+    first, *others = sorted((store / "runs").iterdir())
+    shutil.rmtree(first)
+    assert {record.run for record in read_results(store)} == {folder.name for folder in others}
+    assert len(others) == 3
 
 
 def test_a_folder_without_results_is_an_error_also_beside_others(tmp_path, uninterrupted):

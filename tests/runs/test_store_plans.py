@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from crosslens.runs.question import CorpusRef, Score
 from crosslens.runs.store import Store
 from crosslens.training import versions
@@ -13,6 +15,21 @@ def test_every_file_of_a_plan_is_kept(tmp_path):
     files = {"study.yaml": "name: s\n", "plan.json": "{}\n"}
     assert store.keep_plan("s", files) is None
     assert {path.name: path.read_text("utf-8") for path in (tmp_path / "studies" / "s").iterdir()} == files
+
+
+@pytest.mark.parametrize(("kept", "moved"), [("same", False), ("another", True), (None, True)])
+def test_only_results_of_the_same_plan_keep_their_names(tmp_path, kept, moved):
+    """Not those of another plan, or of one that was lost."""
+    store, folder = Store(tmp_path), tmp_path / "studies" / "s"
+    folder.mkdir()
+    (folder / "results.csv").write_text("earlier\n", "utf-8")
+    if kept is not None:
+        (folder / "plan.json").write_text(kept, "utf-8")
+    before = store.keep_plan("s", {"plan.json": "same"})
+    assert before == (folder / "results.before.csv" if moved else None)
+    left = [path for path in folder.iterdir() if path.name != "plan.json"]
+    assert [path.read_text("utf-8") for path in left] == ["earlier\n"]
+    assert [path.name for path in left] == ["results.before.csv" if moved else "results.csv"]
 
 
 def test_finished_runs_are_collected_whichever_are_unfinished(tmp_path):

@@ -151,8 +151,10 @@ def test_the_bilingual_encoder_of_a_study_is_adapted_and_no_other(folder):
     assert (base.digest, base.made, base.shared) == ("adapted", True, False)
 
 
-def test_the_usual_recipe_of_a_bilstm_is_its_own(folder, tiny_bert):
-    runs = plan(read(folder, tiny_bert), Store(folder / "runs")).runs
+@pytest.mark.parametrize("more", ["", "recipe: small\n"])
+def test_the_usual_recipe_of_a_bilstm_is_its_own(folder, tiny_bert, more):
+    """Whether the data or the study name the recipe of the others."""
+    runs = plan(read(folder, tiny_bert, more=more), Store(folder / "runs")).runs
     models = [each.run for each in runs if isinstance(each.run, ModelRun)]
     (bilstm, other) = (next(run for run in models if run.condition.start == start) for start in ("bilstm", "encoder"))
     assert bilstm.training.recipe.learning_rate == 3e-3

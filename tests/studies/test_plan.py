@@ -197,6 +197,15 @@ def test_a_source_that_no_chosen_task_has_is_refused_and_a_task_without_a_chosen
     assert left_out(tasks=("pos",)) == left_out(sources=("en",)) == []
 
 
+def test_settings_of_a_task_are_those_of_its_trainings_and_scores(study, treebanks, tmp_path):
+    changes = {"data": Data(tasks={"parsing": study.data.tasks["pos"]}), "set": {"decode": "greedy"}}
+    asked = plan(study.model_copy(update=changes), Store(tmp_path), corpora=Corpora(str(treebanks))).runs
+    assert len(asked) == 4
+    for each in asked:
+        assert each.run.training.settings["decode"] == "greedy"
+        assert [question.settings["decode"] for question in each.questions] == ["greedy"] * 2
+
+
 def test_a_study_that_asks_for_nothing_is_refused(study, treebanks, tmp_path):
     """As one whose data were forgotten: it was done at once, with an empty results file."""
     with pytest.raises(RequestError, match="toy has nothing to run"):
@@ -215,13 +224,14 @@ def test_a_bilingual_encoder_needs_no_annotation_in_the_languages_that_it_lacks(
     store, corpora = Store(tmp_path / "runs"), Corpora(str(treebanks))
 
     def planned(partner):
-        pair = Study(name="pair", **settings, bilingual=(partner,), seeds=(1,), recipe="small")
+        pair = Study(name="pair", **settings, bilingual=(partner,), seeds=(1,), recipe="small", overlap=True)
         for asked in plan(pair, store, corpora=corpora).left:
             finish(store, asked, encoder_digest="a" * 64)
         return plan(pair, store, corpora=corpora).left
 
-    (model,) = planned("fr")
+    shared, model = planned("fr")
     assert [question.corpus.name for question in model.questions] == ["ud/fr_pud:test"]
+    assert [question.test.name for question in shared.questions] == ["ud/fr_pud:test"]
     with pytest.raises(DataError, match=r"de\.txt has no UPOS tags"):
         planned("de")
 
