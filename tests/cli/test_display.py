@@ -1,13 +1,15 @@
 """The log of a stage: when it begins, how long it still takes, and when it ends; tables: names, notes and captions."""
 
 import io
+import threading
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from rich.console import Console
 from rich.progress import Progress as Bars
 
-from crosslens.cli._display import Bar, Log, print_report, print_table
+from crosslens.cli._display import Bar, Log, _beating, print_report, print_table
 from crosslens.report.render import to_markdown
 from crosslens.report.significance import Interval
 from crosslens.report.table import Cell, Row, Table
@@ -111,6 +113,18 @@ def test_what_is_said_above_a_bar_is_written_as_it_is(log):
         bar = Bar(made, bars, bars.add_task(""))
         bar.say("skipped: [bold] ud/fr_pud[:500] :warning:")
     assert lines == ["skipped: [bold] ud/fr_pud[:500] :warning:"]
+
+
+def test_lines_are_written_while_the_work_reports_nothing():
+    written = threading.Event()
+    with _beating(SimpleNamespace(beat=written.set), on=True):
+        assert written.wait(timeout=60)
+
+
+def test_rows_that_are_of_no_column_have_no_heading(capsys):
+    print_table(pd.DataFrame({"subwords": [3]}, index=["original"]), title="")
+    heading, *_ = capsys.readouterr().out.split()
+    assert heading == "subwords"
 
 
 def test_an_unknown_language_is_a_question_mark_beside_min_nan(capsys):

@@ -1,6 +1,7 @@
 """Encoders as commands name them."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -31,6 +32,13 @@ def test_the_weights_of_an_encoder_are_counted(run, tiny_bert):
     described = dict(line.split(maxsplit=1) for line in shown.splitlines())
     assert described["weights"] == f"{sum(sizes.values()):,}, {in_layers:,} of them in layers"
     assert (described["layers"], described["width"], described["window"]) == ("4", "32", "64 subwords")
+
+
+def test_the_descriptions_of_addresses_stand_below_one_another(run, tiny_bert):
+    _, shown, _ = run("encoders", "show", tiny_bert, "--addresses", "--device", "cpu")
+    lines = shown.splitlines()
+    assert len({len(line.split()[0]) for line in lines}) > 1
+    assert len({re.match(r"\S+ +", line).end() for line in lines}) == 1
 
 
 def test_several_files_in_one_option_are_refused_with_the_way_to_name_them(run, folder):

@@ -116,8 +116,10 @@ def test_either_side_of_a_parallel_corpus_must_be_as_it_was_planned(encoder, cor
     sides = corpora.head("ud/pud", None)
     digests = ["0" * 64 if language == changed else sides[language].digest for language in ("en", "fr")]
     question = Similarity("ud/pud", "en", "fr", tuple(digests), "cka", None)
-    with pytest.raises(StoreError, match=rf"ud/pud \({changed}\) has changed"):
-        answer(Subject(encoder), [question], corpora)
+    other = Similarity("ud/pud", "en", "fr", (sides["en"].digest, sides["fr"].digest), "rsa", None)
+    for asked in ([question], [other, question]):
+        with pytest.raises(StoreError, match=rf"ud/pud \({changed}\) has changed"):
+            answer(Subject(encoder), asked, corpora)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,12 @@ from crosslens.encoders.condition import Condition
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.encoders.models.held_weights import has_int8
 from crosslens.mlm.adapt_settings import Adaptation
+from crosslens.mlm.pretrain_settings import Pretraining
 from crosslens.runs import make
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.make import begin, describe_encoder, make_encoder
 from crosslens.runs.question import CorpusRef, Perplexity
-from crosslens.runs.run import AdaptRun, EncoderRef, EncoderRun
+from crosslens.runs.run import AdaptRun, EncoderRef, EncoderRun, PretrainRun
 from toy_architectures import fresh
 from toys import SENTENCES
 
@@ -96,3 +97,14 @@ def test_a_perplexity_is_recorded_with_the_text_and_its_digest(encoder, tmp_path
     assert (record.measure, record.metric, record.state) == ("perplexity", "perplexity", "pretrained")
     assert (record.target, record.corpus, record.corpus_digest) == ("fr", name, text.digest)
     assert (record.seed, record.depth, record.question) == (1, encoder.depth, Perplexity().id)
+
+
+def test_text_to_pretrain_on_is_that_of_the_data_folder(tmp_path, monkeypatch):
+    monkeypatch.delenv("CROSSLENS_DATA", raising=False)
+    (tmp_path / "data" / "raw").mkdir(parents=True)
+    (tmp_path / "data" / "raw" / "en.txt").write_text("\n".join(SENTENCES["en"] * 4), "utf-8")
+    corpora, shape = Corpora(str(tmp_path / "data")), {"layers": 1, "width": 8, "heads": 2, "positions": 32}
+    settings = Pretraining(corpora={"en": "raw/en"}, shape=shape, vocabulary={"size": 100}, batch=4, steps=1)
+    run = PretrainRun(settings, ".", {"en": corpora.text("raw/en").digest}, Condition(), "small")
+    described, _ = make_encoder(run, tmp_path / "made", corpora, device="cpu")
+    assert described["encoder_digest"] == load_encoder(tmp_path / "made", device="cpu").digest

@@ -215,6 +215,14 @@ def test_similarity_is_left_out_with_the_last_source_if_there_is_any(treebanks):
         assert any(note.startswith("similarity is left out") for note in notes) == said
 
 
+def test_similarity_of_a_study_without_sources_is_not_taken_for_one_whose_sources_are_missing(treebanks):
+    """It is kept, so that the plan refuses it, as it does where nothing is missing."""
+    probes = [{"probe": "upos", "train": "ud/en_toy", "test": test} for test in ("ud/en_pud", "ud/en_none")]
+    left, _, notes = reduced(treebanks, study(data={"parallel": "ud/pud"}, similarity={}, probes=probes))
+    assert len(left.probes) == 1
+    assert (left.similarity is None, notes) == (False, [])
+
+
 def test_a_study_with_nothing_left_is_refused(treebanks):
     with pytest.raises(DataError, match="s has nothing left to run without its 2 missing corpora"):
         reduced(treebanks, study(data={"tasks": {"pos": {"de": POS["de"]}}}))

@@ -172,10 +172,14 @@ def test_what_cannot_be_compared(wider, scored, tmp_path):
         paired.test(wider, wider, where_a={"condition": "3"})
     with pytest.raises(RequestError, match=r"where_a is 'task=pos', not a mapping \(where_a={\"condition\": \"none\"}"):
         paired.test(scored[0], both, where_a="task=pos")
+    with pytest.raises(RequestError, match="where_b is 'task=pos', not a mapping"):
+        paired.test(scored[0], both, where_b="task=pos")
     with pytest.raises(RequestError, match="seed=one: is not a whole number"):
         paired.test(wider, wider, where_a={"seed": "one"})
     with pytest.raises(RequestError, match="A selects metric=las, but the metric to test is accuracy"):
         paired.test(wider, wider, where_a={"metric": "las", **SELECTED["where_a"]}, metric="accuracy")
+    with pytest.raises(RequestError, match="B selects metric=las, but the metric to test is accuracy"):
+        paired.test(wider, wider, where_b={"metric": "las", **SELECTED["where_b"]}, metric="accuracy")
     with pytest.raises(DataError, match="A has no counts per sentence"):
         paired.test(read_results(results_of(wider)), wider, **SELECTED)
 

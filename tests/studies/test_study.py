@@ -151,7 +151,7 @@ def test_norwegian_is_a_language(tmp_path):
             "conditions.1.precision: the study computes in bfloat16; give bfloat16 to the conditions that need it",
         ),
         (LEAST + "conditions: []\n", "study.yaml:4: conditions: is empty"),
-        (LEAST + "depth: 12\nconditions: [1-13]\n", "layer 13 does not exist"),
+        (LEAST + "depth: 12\nconditions: [none, 1-13]\n", "study.yaml:5: conditions.1: layer 13 does not exist"),
         (
             LEAST + "conditions: [{layer: 1}]\n",
             "study.yaml:4: conditions.0.layer: unknown setting; did you mean 'layers'",
@@ -285,3 +285,10 @@ def test_a_file_is_suggested_for_its_name_without_the_ending(tmp_path, monkeypat
 def test_a_condition_may_name_the_precision_that_every_study_has(tmp_path):
     text = LEAST + "conditions:\n  - none\n  - {layers: 1-2, precision: float32}\n"
     assert read_study(write(tmp_path, text)).conditions == (Condition(), Condition(layers="1-2"))
+
+
+def test_a_condition_may_name_the_precision_that_its_study_has(tmp_path):
+    text = LEAST + "precision: bfloat16\nconditions:\n  - none\n  - {layers: 1-2, precision: bfloat16}\n"
+    study = read_study(write(tmp_path, text))
+    assert study.conditions == (Condition(), named := Condition(layers="1-2", precision="bfloat16"))
+    assert study.computed(named) == named

@@ -7,18 +7,22 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
 import interrupted
+from crosslens.runs.execute import Context, Outcome
+from crosslens.runs.executors import find_executor, processes
 from crosslens.runs.executors.processes import _exit_statuses, _one_thread
 from crosslens.runs.status import status
 from crosslens.runs.store import Store
 from crosslens.studies.run_study import run_study
 from interrupted import interrupt_at
+from made_runs import asked
 from toy_studies import results_of, run
 
 forks = multiprocessing.get_context("forkserver")
@@ -191,6 +195,32 @@ def test_workers_end_with_their_parent_however_it_ends(study, treebanks, tmp_pat
     child.join()
     _, alive = psutil.wait_procs(workers, timeout=120)
     assert alive == []
+
+
+def test_a_worker_whose_study_is_stopped_is_asked_to_end_before_it_is_killed(tmp_path, monkeypatch):
+    """So that it saves the state of its training."""
+    futures, asked_to_end, killed = [Future(), Future()], [], []
+    futures[0].set_result(Outcome("one", "one", "done"))
+
+    def end(pid, number):
+        asked_to_end.append((pid, number))
+        futures[1].set_result(Outcome("two", "two", "stopped"))
+
+    worker = SimpleNamespace(pid=7, is_alive=lambda: not asked_to_end, kill=lambda: killed.append(7))
+    left = iter(futures)
+    pool = SimpleNamespace(_processes={7: worker}, submit=lambda *work: next(left), shutdown=lambda **how: None)
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", lambda *given, **more: pool)
+    monkeypatch.setattr(processes.os, "kill", end)
+    outcomes = find_executor("processes", workers=1).submit([asked(seed=1), asked(seed=2)], Context(str(tmp_path)))
+    assert next(outcomes).state == "done"
+    outcomes.close()
+    assert (asked_to_end, killed) == ([(7, signal.SIGTERM)], [])
+
+
+def test_a_study_may_have_fewer_runs_than_there_are_workers(study, treebanks, tmp_path):
+    small = study.model_copy(update={"seeds": (1,), "conditions": study.conditions[:1]})
+    report = run(small, tmp_path, treebanks, executor="processes", workers=3)
+    assert (report.failed, report.plan.done, report.plan.left) == ((), 1, ())
 
 
 @pytest.mark.parametrize("threads", [None, "3"])
