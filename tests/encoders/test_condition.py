@@ -50,6 +50,18 @@ def test_members_of_a_list_are_written_as_conditions_are():
         Condition.read([True])
 
 
+def test_everything_that_is_wrong_is_named_at_once():
+    unknown = r"zro: unknown setting; did you mean 'zero'\?"
+    part = "components: input should be 'all', .*"
+    rank = "lora: expected an integer"
+    for written, problems in (
+        ({"lora": "x", "layers": "1", "zro": "2", "components": "legs"}, (unknown, part, rank)),
+        ([{"zro": "2"}, 1, {"lora": "x"}], (unknown, rank)),
+    ):
+        with pytest.raises(RequestError, match=f"^this condition is invalid: {'; '.join(problems)}$"):
+            Condition.read(written)
+
+
 @pytest.mark.parametrize(
     ("written", "words"),
     [

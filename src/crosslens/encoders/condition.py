@@ -57,8 +57,16 @@ class Condition(Strict):
     def _parse(cls, value: Any) -> Any:
         if isinstance(value, (str, int)) and not isinstance(value, bool):
             value = {} if value == REFERENCE else {"layers": value}
+        problems: list[Problem] = []
         if isinstance(value, list):  # several interventions of one kind
-            members = [cls.model_validate(member) for member in value]
+            members: list[Condition] = []
+            for member in value:
+                try:
+                    members.append(cls.model_validate(member))
+                except ValidationError as error:
+                    problems += problems_of(error, cls)
+            if problems:
+                raise InvalidSettings(problems)
             recipes = sorted({member.recipe for member in members if member.recipe})
             if len(recipes) > 1:
                 raise InvalidSettings([Problem(("recipe",), f"one condition has several: {', '.join(recipes)}")])
@@ -69,11 +77,19 @@ class Condition(Strict):
         by_key = {key: kind for kind in INTERVENTIONS.values() for key in kind.keys}
         settings: dict[str, dict[str, Any]] = {}
         for key, setting in value.items():
-            if key != "recipe":
-                if key not in by_key:
-                    raise InvalidSettings([_unknown(str(key), known=[*by_key, "recipe"])])
+            if key in by_key:
                 settings.setdefault(by_key[key].kind, {})[key] = setting
-        interventions = [kind.from_plain(settings[name]) for name, kind in INTERVENTIONS.items() if name in settings]
+            elif key != "recipe":
+                problems.append(_unknown(str(key), known=[*by_key, "recipe"]))
+        interventions: list[Intervention | None] = []
+        for name, kind in INTERVENTIONS.items():
+            if name in settings:
+                try:
+                    interventions.append(kind.from_plain(settings[name]))
+                except InvalidSettings as error:
+                    problems += error.problems
+        if problems:
+            raise InvalidSettings(problems)
         return {"interventions": list(filter(None, interventions)), "recipe": value.get("recipe")}
 
     @model_validator(mode="after")
