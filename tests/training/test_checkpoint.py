@@ -122,6 +122,9 @@ def test_a_model_read_in_bfloat16_is_so_again(tagger, tmp_path, monkeypatch):
 def test_damaged_models_are_refused(tagger, tmp_path):
     with pytest.raises(EncoderError, match="nowhere does not exist"):
         load_model(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EncoderError, match="file is a file and not a folder, so it is not a model"):
+        load_model(tmp_path / "file")
     save_model(tagger, tmp_path / "model")
     with pytest.raises(RequestError, match="exists already"):
         save_model(tagger, tmp_path / "model")

@@ -172,7 +172,8 @@ def load_model(folder: str | Path, *, task: Task | None = None, device: str | to
     """
     folder = Path(folder)
     if not is_model(folder):
-        reason = "has no " + DESCRIPTION if folder.is_dir() else "does not exist"
+        reason = "is a file and not a folder" if folder.exists() else "does not exist"
+        reason = f"has no {DESCRIPTION}" if folder.is_dir() else reason
         hint = "create one with `crosslens finetune … --keep-model`"
         if is_model(folder / "model"):
             hint = f"did you mean {folder / 'model'}?"
