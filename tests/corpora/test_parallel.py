@@ -53,6 +53,13 @@ def test_sib200_is_joined_by_id_and_keeps_scripts_that_are_not_the_usual(data):
     assert list_languages("sib200/test", data=data) == found.languages
 
 
+def test_the_order_in_which_languages_are_asked_for_changes_no_item(data):
+    """Their files differ in order: one of them decides, whichever is named first."""
+    one, other = (load_parallel("sib200/test", languages=asked, data=data) for asked in (["en", "fr"], ["fr", "en"]))
+    assert texts(one, "en") == texts(other, "en") == ["Ball.", "Milk."]
+    assert texts(one, "fr") == texts(other, "fr") == ["Ballon.", "Lait."]
+
+
 def test_sib200_in_two_varieties_of_a_language_keeps_both(data):
     for folder in ("pes_Arab", "prs_Arab"):
         (data / "sib200" / folder).mkdir()

@@ -21,6 +21,8 @@ def test_trees_are_checked_where_they_are_asked_for(written):
     check_trees(read(written(block(*PLAIN))))
     with pytest.raises(DataError, match=r"^\S+ has no heads \(HEAD\) \(check that corpus and task match; "):
         check_trees(read(written(block(WORD.format(1, "a", "X", "_", "_")))))
+    with pytest.raises(DataError, match=r"^\S+ has no relations \(DEPREL\) \(check that corpus and task match; "):
+        check_trees(read(written(block(WORD.format(1, "a", "X", 0, "_")))))
 
 
 def test_an_annotation_that_is_not_there_is_missed_where_it_is_asked_for(written):

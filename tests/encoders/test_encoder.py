@@ -5,6 +5,7 @@ from threading import Thread
 
 import pytest
 import torch
+from transformers import PhobertTokenizer
 
 from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.freeze import freeze
@@ -29,6 +30,26 @@ def test_an_encoder_is_recognised_whatever_its_vocabulary_was_trimmed_to(encoder
     assert trimmed.digest != encoder.digest
     assert trimmed.body_digest == encoder.body_digest
     assert random_init(encoder, 1, seed=1).body_digest != encoder.body_digest
+
+
+def test_what_the_tokenizer_was_last_asked_for_is_not_part_of_an_encoder(encoder, tiny_bert):
+    used = load_encoder(tiny_bert, device="cpu")
+    used.tokenizer(["one", "two of them"], padding=True, truncation=True, max_length=3)
+    assert used.digest == encoder.digest
+
+
+def test_the_subwords_of_a_tokenizer_in_python_are_part_of_an_encoder_in_their_order(tmp_path):
+    digests = []
+    for number, letters in enumerate(("abc", "abc", "bac")):
+        vocabulary, merges = (tmp_path / f"{number}.{ending}" for ending in ("vocabulary", "merges"))
+        vocabulary.write_text("".join(f"{letter}</w> 1\n" for letter in letters))
+        merges.write_text("")
+        tokenizer = PhobertTokenizer(str(vocabulary), str(merges))
+        assert not tokenizer.is_fast
+        fresh("bert", 0, tokenizer).save_pretrained(tmp_path / str(number))
+        tokenizer.save_pretrained(tmp_path / str(number))
+        digests.append(load_encoder(tmp_path / str(number), device="cpu").digest)
+    assert digests[0] == digests[1] != digests[2]
 
 
 def test_threads_that_read_with_one_encoder_do_not_disturb_one_another(encoder, toy):

@@ -160,6 +160,7 @@ REFUSED = {
     "a range of 5,000 digits": (block(f"1-{'9' * 5000}\tx" + "\t_" * 8, *PLAIN), 1, "unexpected id '1-999"),
     "a negative head": (block(WORD.format(1, "x", "X", -1, "root")), 1, "head '-1' is not a number"),
     "a head that is no number": (block(WORD.format(1, "x", "X", "x", "root")), 1, "head 'x' is not a number"),
+    "a head in other digits": (block(WORD.format(1, "x", "X", "٠", "root")), 1, "head '٠' is not a number"),
     "some heads missing": (block(PLAIN[0], WORD.format(2, "x", "X", "_", "dep")), 2, "the word has no HEAD"),
     "its own head": (block(WORD.format(1, "x", "X", 1, "dep")), 1, "form a cycle: 1 → 1"),
     "a circle": (

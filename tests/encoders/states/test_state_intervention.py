@@ -113,6 +113,13 @@ def test_partners_are_other_sentences_of_like_length(windows):
         partners(windows[:1], seed=1)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_where_no_length_repeats_the_partner_is_the_next_longer_and_of_the_longest_the_next_shorter(windows, seed):
+    lengths = (7, 4, 9, 5, 6)
+    made = [replace(windows[0], sentence=number, ids=np.arange(length)) for number, length in enumerate(lengths)]
+    assert partners(made, seed=seed) == [2, 3, 0, 4, 0]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_sentence_that_occurs_twice_is_not_resampled_by_itself(windows, seed):
     twice = [replace(window, sentence=2 * window.sentence + again) for window in windows for again in (0, 1)]
