@@ -1,6 +1,7 @@
 """Words are cut into subwords once for each tokenizer and corpus."""
 
 import dataclasses
+from collections import Counter
 
 import pytest
 import torch
@@ -88,6 +89,14 @@ def test_small_windows_cut_long_words_and_larger_ones_after_them_do_not(encoder)
     (window,) = whole.windows
     assert len(window) == 2 + 1 + 30 + 1
     assert max(len(each) for each in (*small.windows, *again.windows)) == 10
+
+
+def test_a_sentence_is_counted_as_split_where_it_has_several_windows(encoder):
+    corpus = Corpus(tuple(Sentence(("a",) * count) for count in (5, 6, 7)), "sentences", "en")
+    encoded = reading.read_windows(encoder, corpus, window=8)  # room for six words
+    windows = Counter(window.sentence for window in encoded.windows)
+    assert (windows[0], windows[1], windows[2] > 1) == (1, 1, True)
+    assert encoded.split == 1
 
 
 def test_doubled_special_tokens_leave_room_for_fewer_subwords(encoder):

@@ -35,6 +35,10 @@ def test_round_trip(layers):
     assert parse_layers(format_layers(layers), 24) == tuple(sorted(layers))
 
 
+def test_a_layer_given_twice_is_written_once():
+    assert format_layers((2, 1, 2, 4, 4)) == "1-2,4"
+
+
 @given(st.integers(1, 24), st.integers(1, 24), st.data())
 def test_layers_of_another_depth_are_those_that_they_overlap(depth, other, data):
     """Both stacks drawn equally tall: layer l of n reaches from (l - 1) / n to l / n."""

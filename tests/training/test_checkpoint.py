@@ -136,7 +136,7 @@ def test_damaged_models_are_refused(tagger, tmp_path):
     with pytest.raises(EncoderError, match="is damaged: KeyError"):
         load_model(tmp_path / "model")
     (tmp_path / "model" / "crosslens.json").unlink()
-    with pytest.raises(EncoderError, match=r"has no crosslens.json"):
+    with pytest.raises(EncoderError, match=r"has no crosslens.json.* \(create one with `crosslens finetune "):
         load_model(tmp_path / "model")
 
 

@@ -79,6 +79,12 @@ def test_running_text_is_read_as_words(encoder):
     assert states.shape[:2] == (len(probed_layers(encoder.depth)), lines_words(lines))
 
 
+def test_a_text_is_read_at_the_layers_of_the_probes(encoder):
+    assert encoder.depth == 4
+    source = load_corpus("lab/src:train[:5]")
+    np.testing.assert_array_equal(read_states(encoder, source), represent_words(encoder, source)[[2, 3]])
+
+
 def lines_words(lines):
     from crosslens.data.formats.text import cut_words
 

@@ -162,6 +162,11 @@ REFUSED = {
     "a head that is no number": (block(WORD.format(1, "x", "X", "x", "root")), 1, "head 'x' is not a number"),
     "a head in other digits": (block(WORD.format(1, "x", "X", "٠", "root")), 1, "head '٠' is not a number"),
     "some heads missing": (block(PLAIN[0], WORD.format(2, "x", "X", "_", "dep")), 2, "the word has no HEAD"),
+    "a tag missing before a head": (
+        block(WORD.format(1, "a", "_", 2, "dep"), WORD.format(2, "x", "X", "_", "root")),
+        1,
+        "the word has no UPOS",
+    ),
     "its own head": (block(WORD.format(1, "x", "X", 1, "dep")), 1, "form a cycle: 1 → 1"),
     "a circle": (
         block(*(WORD.format(i, "a", "X", head, "dep") for i, head in ((1, 0), (2, 3), (3, 2)))),

@@ -14,6 +14,11 @@ def test_joined_sentences_are_split_where_they_were_joined(mark, end):
     assert second == f"y{end}"
 
 
+@pytest.mark.parametrize("text", ["", "\n", "\n\n", "\r\n \n"])
+def test_empty_lines_alone_are_no_block(text):
+    assert list(blocks(text, spaces_are_empty=True)) == []
+
+
 def test_a_single_sentence_and_separated_ones_are_kept_to_the_byte():
     assert joined([["x\r\n", "y"]]) == "x\r\ny"
     assert joined([["x\n", "\n"], ["y\r\n", "\r\n"], ["z"]]) == "x\n\ny\r\n\r\nz"

@@ -56,6 +56,7 @@ def test_entities_need_the_tags_that_files_need(tag, hint):
         ({"text": "  ", "label": "x"}, "f.csv:3: empty text"),
         ({"text": "a", "label": None}, "f.csv:3: empty label"),
         ({"text": "a", "label": 1}, "label 1 has no name"),
+        ({"text": "a", "label": 0}, "label 0 has no name"),
         ({"text": "a", "label": -2}, "label -2 has no name"),
         ({"text": "a", "label": -1}, "contains no sentences"),
     ],

@@ -214,6 +214,20 @@ def test_the_real_encoder(tmp_path):
     assert likeness[0, 2] > likeness[0, 3]
 
 
+def test_all_characters_stay_with_the_mark_of_a_word_before_them(tmp_path):
+    """Also where no text needs the mark alone."""
+    pieces = [*PIECES[:4], ("▁", -3.0), *((letter, -6.0) for letter in "abc"), ("▁ab", -1.0), ("bc", -2.0)]
+    pieces += [("<mask>", 0.0)]
+    (tmp_path / "x.txt").write_text("ab", "utf-8")
+    kept = _needed(pieces, build_tokenizer(pieces, {}), [tmp_path / "x.txt"], "all")
+    trimmed = build_tokenizer([pieces[number] for number in kept], {})
+    assert [trimmed.encode(line, add_special_tokens=False).tokens for line in ("ab", "c", "bc")] == [
+        ["▁ab"],
+        ["▁", "c"],
+        ["▁", "b", "c"],
+    ]
+
+
 def test_the_penalty_of_unknown_characters_stays_when_subwords_are_trimmed(tmp_path):
     """It depends on the lowest score of all subwords, which may be that of one that no text needs."""
     pieces = [*PIECES[:4], ("▁", -1.0), *((letter, -6.0) for letter in "abcd"), ("eq", -2.0), ("▁abcde", -1.0)]

@@ -36,6 +36,12 @@ def states(encoder, corpus):
         return encoder.prepared(windows, corpus).states(batch.ids, batch.mask)[batch.mask.bool()]
 
 
+def test_the_label_names_a_collection_in_full_and_a_file_without_its_folders():
+    for corpus, shown in (("ud/en_pud", "ud/en_pud"), ("/long/path/to/mine.conllu", "mine.conllu")):
+        assert Condition(patch="5.output", patch_from=corpus).label == f"patch 5.output from {shown}"
+    assert Condition(patch="5.output", patch_by="sentences").label == "patch=sentences 5.output"
+
+
 @pytest.mark.parametrize("by", ["words", "sentences"])
 def test_own_states_change_no_bit(loaded, corpora, by):
     english, _ = corpora

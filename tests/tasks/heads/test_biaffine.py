@@ -1,6 +1,7 @@
 """The biaffine head: which heads of a word are candidates, and how relations are scored."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -130,6 +131,17 @@ def test_the_loss_of_coarse_scores_is_summed_in_float32(read):
             for scores, target in ((arcs, heads), (head.relation_scores(nodes, index, heads), relations))
         )
     assert float(total) == pytest.approx(float(expected), rel=1e-6)
+
+
+def test_a_word_is_projected_for_each_of_its_roles_apart():
+    """As dependent and as head, of an arc and of a relation."""
+    torch.manual_seed(0)
+    head = Parsing(arc_size=4, relation_size=4).head(8, ["a"], dropout=0.0).eval()
+    roles = (head.arc_dependent, head.arc_head, head.relation_dependent, head.relation_head)
+    with torch.no_grad():
+        seen = [project(torch.ones(1, 8), torch.zeros(1, dtype=torch.int64)) for project in roles]
+    for one, other in combinations(seen, 2):
+        assert not torch.allclose(one, other)
 
 
 def test_projections_begin_orthogonal_and_without_bias():
