@@ -12,7 +12,12 @@ from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.families import FAMILIES
 from crosslens.encoders.load import load_encoder, save_encoder
 from crosslens.encoders.models.adapters import add_lora, copy_to_train, save_lora
-from crosslens.encoders.models.held_weights import held_in_float32, hold_in_bfloat16
+from crosslens.encoders.models.held_weights import (
+    held_in_float32,
+    hold_in_bfloat16,
+    hold_in_float32,
+    hold_in_int8,
+)
 from crosslens.errors import EncoderError
 from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
@@ -117,6 +122,20 @@ def test_in_float32_again_it_is_the_loaded_encoder(both):
     table = "embeddings.word_embeddings.weight"
     assert exact.model.get_parameter(table).data_ptr() == small.model.get_parameter(table).data_ptr()
     assert held_in_float32(again.model) is again.model
+
+
+@pytest.mark.parametrize("trained", [True, False])
+@pytest.mark.parametrize("hold", [lambda model: hold_in_int8([model], model), hold_in_bfloat16])
+def test_what_is_not_trained_is_not_trained_in_float32_either(hold, trained):
+    model = nn.Linear(3, 3)
+    with torch.no_grad():
+        model.weight.copy_(model.weight.bfloat16())
+    model.weight.requires_grad_(trained)
+    hold(model)
+    assert model.weight.requires_grad is trained
+    hold_in_float32(model.parameters())
+    assert type(model.weight) is nn.Parameter
+    assert (model.weight.dtype, model.weight.requires_grad) == (torch.float32, trained)
 
 
 @pytest.mark.parametrize(
