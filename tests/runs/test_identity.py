@@ -22,6 +22,7 @@ from crosslens.studies.study import Study
 from crosslens.training.distributed import threads
 from crosslens.training.finetune import finetune
 from crosslens.training.recipe import find_recipe
+from toys import SENTENCES
 
 SETTINGS = {"batch": 2, "epochs": 1}
 
@@ -173,6 +174,52 @@ def test_another_seed_of_the_layers_than_of_the_training_is_another_training(enc
         for drawn in (1, 2)
     }
     assert len(ids) == 2
+
+
+PRETRAINING = """
+corpora: {en: en.txt, fr: fr.txt}
+separate: "0"
+vocabulary: {size: 240}
+shape: {layers: 2, width: 16, heads: 2, positions: 32}
+batch: 4
+steps: 3
+"""
+
+
+def test_a_language_that_selects_parts_of_the_encoder_is_part_of_the_ids(tmp_path, treebanks):
+    """The language given with a file decides weights and scores, whether the study pretrains the encoder or not."""
+    train, test = (str(next(treebanks.glob(f"ud/*/en_{name}.conllu"))) for name in ("toy-ud-train", "pud-ud-test"))
+    for language in ("en", "fr"):
+        (tmp_path / f"{language}.txt").write_text("\n".join(SENTENCES[language] * 10), "utf-8")
+    (tmp_path / "pre.yaml").write_text(PRETRAINING)
+    sources = {tag: {"train": f"{tag}={train}", "tests": [f"{tag}={test}"]} for tag in ("en", "fr")}
+    given = {
+        "name": "files",
+        "encoder": f"pretrain:{tmp_path / 'pre.yaml'}",
+        "data": {"recipe": "small", "tasks": {"pos": sources}},
+        "set": {**SETTINGS, "select": "last"},
+        "seeds": [1],
+    }
+    store = Store(tmp_path / "store")
+    report = run_study(Study.model_validate(given), store.folder, executor="serial", device="cpu")
+    assert report.failed == ()
+    pretrained, *runs = [each.run for each in report.plan.asked]
+    folder = store.encoder(pretrained.id)
+    scores = store.collect("files")
+    assert scores.records["target"].to_pylist() == ["en", "fr"]
+    assert len({store.describe(run.id)["facts"]["weights"] for run in runs}) == 2
+    assert not any("share their runs" in note for note in report.plan.notes)
+
+    existing = plan(Study.model_validate({**given, "encoder": str(folder)}), store)
+    assert [each.run.id for each in existing.asked] == [run.id for run in runs]
+    assert existing.left == ()
+    for run, tag in zip(runs, sources, strict=True):
+        asked = {"train": f"{tag}={train}", "tests": [f"{tag}={test}"]}
+        options = {"recipe": "small", "settings": given["set"], "device": "cpu"}
+        with threads(1):
+            (record,) = finetune_and_evaluate(folder, "pos", **asked, **options)
+        (theirs,) = scores.filter(target=tag)
+        assert (record.run, record.question, record.value) == (run.id, theirs.question, theirs.value)
 
 
 def test_a_wrong_condition_is_one_sentence(tiny_bert, treebanks):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from crosslens.encoders.condition import Condition
-from crosslens.runs.question import CorpusRef
+from crosslens.runs.question import CorpusRef, FittedScore, Overlap, Score
 from crosslens.runs.run import EncoderRef, EncoderRun
 from crosslens.training.recipe import RECIPES
 from made_runs import FRENCH, make_run
@@ -35,6 +35,29 @@ def test_an_identity_is_what_determines_the_weights_and_nothing_else():
         make_run(training=replace(training, task="ner")),
     ]
     assert len({run.id, *(each.id for each in changed)}) == 1 + len(changed)
+
+
+def test_languages_are_part_of_ids_only_where_they_select_parts_of_the_encoder():
+    """Any other encoder reads a file in the same way whatever its language is called."""
+    training, french = make_run().training, Score(replace(FRENCH.corpus, language="fr"), {})
+    corpora = {"test": replace(FRENCH.corpus, language="de"), "train": training.train}
+    german = [
+        Score(corpora["test"], {}),
+        Overlap(**corpora),
+        FittedScore(corpora["test"], {}, "none", 1, FRENCH.corpus),
+    ]
+    trained = [
+        training,
+        replace(training, language="de"),
+        replace(training, dev=replace(training.dev, language="de")),
+    ]
+    specific = replace(BASE, language_specific=True)
+    assert {make_run(base=BASE, training=each).id for each in trained} == {make_run().id}
+    assert len({make_run(base=specific, training=each).id for each in trained} | {make_run().id}) == 4
+    assert BASE.question(german[0]).id == BASE.question(french).id == FRENCH.id
+    assert len({specific.question(german[0]).id, specific.question(french).id, FRENCH.id}) == 3
+    for question in german:
+        assert specific.question(question).id != question.id == BASE.question(question).id
 
 
 def test_records_name_the_digest_of_an_encoder_that_all_runs_of_the_study_share():

@@ -172,6 +172,11 @@ class Encoder:
             raise EncoderError(f"{self.name} has {what}", hint=hint)
         return replace(self, tokenizer=self.tokenizers[language], language=language)
 
+    @property
+    def language_specific(self) -> bool:
+        """Whether it has a vocabulary or parameters for each language, so that results depend on a text's language."""
+        return bool(self.tokenizers)
+
     @cached_property
     def layers(self) -> list[nn.Module]:
         """The layers from the lowest up. A layer of XLM, which has four lists, combines one part of each list."""

@@ -281,7 +281,8 @@ def _run(
         base, depth = EncoderRef(BILSTM, BILSTM, fresh, made=True, shared=False), BILSTM_LAYERS
     else:
         described = describe_encoder(encoder, device, condition=condition)
-        base, depth = EncoderRef(encoder, given_name(encoder), described.digest), described.depth
+        specific, depth = described.language_specific, described.depth
+        base = EncoderRef(encoder, given_name(encoder), described.digest, language_specific=specific)
     condition = condition.scaled(written_for=None, depth=depth)
     training = Training(
         request.task.name,
@@ -311,8 +312,9 @@ def _evaluate(
 ) -> Results:
     tests = request.test_corpora
     results = evaluate(model, tests, predictions=predictions, progress=progress)
-    ids = {test.name: Score(CorpusRef.of(test), run.training.settings).id for test in tests}
-    asked = (records.with_columns(question=ids[name]) for (name,), records in results.groups("corpus"))
+    questions = {(test.name, test.language): Score(CorpusRef.of(test), run.training.settings) for test in tests}
+    ids = {key: run.base.question(question).id for key, question in questions.items()}
+    asked = (records.with_columns(question=ids[key]) for key, records in results.groups("corpus", "target"))
     return concatenated(asked).with_columns(**run.columns)
 
 

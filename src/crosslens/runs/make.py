@@ -184,11 +184,13 @@ class DescribedEncoder:
         digest: its digest as loaded.
         depth: number of layers.
         heads: number of attention heads of a layer.
+        language_specific: whether it has parts for each language.
     """
 
     digest: str
     depth: int
     heads: int
+    language_specific: bool
 
 
 def describe_encoder(path: str, device: str | None, *, condition: Condition) -> DescribedEncoder:
@@ -198,4 +200,5 @@ def describe_encoder(path: str, device: str | None, *, condition: Condition) -> 
         condition: condition of the next run, for which the encoder stays loaded.
     """
     encoder = _loaded(path, device, condition)
-    return DescribedEncoder(encoder.loaded_digest, encoder.depth, int(encoder.model.config.num_attention_heads))
+    heads = int(encoder.model.config.num_attention_heads)
+    return DescribedEncoder(encoder.loaded_digest, encoder.depth, heads, encoder.language_specific)

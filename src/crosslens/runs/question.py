@@ -1,7 +1,7 @@
 """Questions about a run, such as a score or a similarity. Each has an id, which the records that answer it carry."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
@@ -20,11 +20,14 @@ class CorpusRef:
         name: name in the catalogue.
         digest: digest of the content.
         language: language that was given with a file, which its name leaves out; not part of any id.
+        read_as: the same where the encoder reads each language with other parameters; part of ids, so that the answers
+            in two languages are told apart. None: another encoder.
     """
 
     name: str
     digest: str
     language: str | None = field(default=None, compare=False)
+    read_as: str | None = None
 
     @classmethod
     def of(cls, corpus: Corpus) -> Self:
@@ -34,7 +37,7 @@ class CorpusRef:
 
 def _without_language(values: list[tuple[str, Any]]) -> dict[str, Any]:
     """The fields of a question, or of a `CorpusRef` in it, that determine the answer."""
-    return {name: value for name, value in values if name != "language"}
+    return {name: value for name, value in values if name != "language" and (name != "read_as" or value is not None)}
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,11 @@ class Question:
         """The first digits of the question's digest."""
         content = asdict(self, dict_factory=_without_language)
         return digest({"question": self.kind, "version": self.version, **content})[:DIGITS]
+
+    def in_languages(self) -> Self:
+        """The same question about an encoder with language-specific parts: its id includes the corpora's languages."""
+        corpora = {name: value for name, value in vars(self).items() if isinstance(value, CorpusRef)}
+        return replace(self, **{name: replace(ref, read_as=ref.language) for name, ref in corpora.items()})
 
     @property
     def about(self) -> str:

@@ -31,6 +31,7 @@ class EncoderRef:
         digest: digest of the encoder when the run was planned.
         made: True if a run produced it, so that several encoders share the name.
         shared: True if all seeds start from this encoder, so that intervals do not cover the variation of encoders.
+        language_specific: True if it has parts for each language, so that ids include the languages of corpora.
     """
 
     path: str
@@ -38,6 +39,11 @@ class EncoderRef:
     digest: str
     made: bool = False
     shared: bool = True
+    language_specific: bool = False
+
+    def question(self, question: Question) -> Question:
+        """A question as it is asked about this encoder, or a model that is trained from it."""
+        return question.in_languages() if self.language_specific else question
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,11 @@ class Training:
     def value(self) -> Task:
         """The task with its settings."""
         return find_task(self.task, self.recipe.task)
+
+    @property
+    def languages(self) -> tuple[str | None, str | None]:
+        """Languages of training and development data."""
+        return self.language, self.dev.language if self.dev else None
 
     @property
     def train_names(self) -> set[str]:
@@ -225,6 +236,7 @@ class ModelRun(_IdentifiedRun):
             recipe=training.recipe,
             train=training.train.digest,
             dev=training.dev.digest if training.dev else None,
+            languages=training.languages if self.base.language_specific else None,
         )
 
     @property

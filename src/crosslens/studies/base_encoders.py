@@ -1,10 +1,12 @@
 """Encoders that the runs of a study start from: an existing one, or encoders that other runs of the study produce."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.checkpoints import Checkpoint, kept_steps
+from crosslens.encoders.load import TOKENIZERS
 from crosslens.encoders.models.bilstm import bilstm_digest
 from crosslens.errors import EncoderError, RequestError
 from crosslens.lab.laboratory import DEFAULT_PRESET
@@ -54,7 +56,8 @@ class BaseEncoders:
                 another = "--set encoder=FOLDER (or lab:good) takes another encoder"
                 raise EncoderError(error.message, hint="; ".join(filter(None, (error.hint, another)))) from None
             self.depth, self.heads = described.depth, described.heads
-            self.existing = EncoderRef(encoder, study.encoder, described.digest)
+            specific = described.language_specific
+            self.existing = EncoderRef(encoder, study.encoder, described.digest, language_specific=specific)
             kept = kept_steps(encoder)
         if study.checkpoints == "all" and not kept:
             raise RequestError(
@@ -96,7 +99,8 @@ class BaseEncoders:
         if checkpoint is None:
             return self.existing
         path = f"{self.existing.path}@{checkpoint.name}"
-        return EncoderRef(path, self.study.encoder, describe_encoder(path, "cpu", condition=condition).digest)
+        digest = describe_encoder(path, "cpu", condition=condition).digest
+        return replace(self.existing, path=path, digest=digest)
 
     def producer_run(
         self, condition: Condition, seed: int, source: Source, partner: str | None = None
@@ -163,7 +167,8 @@ class BaseEncoders:
         digest = described["encoder_digest"]
         if checkpoint is not None:
             encoder, digest = f"{encoder}@{checkpoint.name}", described["checkpoints"][checkpoint.name]
-        return EncoderRef(encoder, self.study.encoder, digest, made=True, shared=shared)
+        specific = (self.store.encoder(run.id) / TOKENIZERS).is_dir()
+        return EncoderRef(encoder, self.study.encoder, digest, made=True, shared=shared, language_specific=specific)
 
 
 SCRATCH = {"validation": {"lines": 50, "every": 250, "select": "mean"}, "reading": "lines"}

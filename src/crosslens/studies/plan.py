@@ -131,7 +131,7 @@ def plan(
     listener = listening(progress)
     planner = _Planner(study, store, corpora or Corpora(), cache, listener, skip_missing=skip_missing)
     listener.report("planning", 0)
-    asked = tuple(planner.asked())
+    asked = tuple(map(_of_its_encoder, planner.asked()))
     if not asked and not planner.waiting:
         hint = "give it data with tasks (data: muller2021), probes, or similarity of encoders"
         raise RequestError(f"{study.name} has nothing to run", hint=hint)
@@ -565,6 +565,13 @@ class _Planner:
             for a, b in pairs
             for measure in comparison.measures or DEFAULT_MEASURES
         )
+
+
+def _of_its_encoder(asked: Asked) -> Asked:
+    """The questions as they are asked about the encoder of the run."""
+    if not isinstance(asked.run, EncoderRun | ModelRun):
+        return asked
+    return replace(asked, questions=tuple(map(asked.run.base.question, asked.questions)))
 
 
 def _reference(corpus: Corpus | None) -> CorpusRef | None:

@@ -34,7 +34,7 @@ def refuse_shared_tests(
 
 
 def refuse_two_languages(tests: Iterable[str]) -> None:
-    """Refuse a test corpus that is named in two languages: the id of a question has no language, so it has one answer.
+    """Refuse a test corpus that is named in two languages: ids of most questions have no language, so one answer each.
 
     Raises:
         RequestError: naming the corpus.
@@ -80,13 +80,15 @@ def _unused(study: Study) -> Iterator[str]:
 
 
 def _shared(asked: Sequence[Asked]) -> Iterator[str]:
-    """Yield notes on sources with the same training data."""
-    sources: dict[tuple[str, str], dict[str, str]] = {}
+    """Yield notes on sources with the same training data, unless an encoder reads them in two languages."""
+    sources: dict[tuple[str, str, str | None], dict[str, str]] = {}
     for run in (planned.run for planned in asked):
         if isinstance(run, ModelRun):
             training = run.training
-            sources.setdefault((training.task, training.train.digest), {})[training.source] = training.train.name
-    for (task, _), names in sources.items():
+            language = training.language if run.base.language_specific else None
+            trained = (training.task, training.train.digest, language)
+            sources.setdefault(trained, {})[training.source] = training.train.name
+    for (task, *_), names in sources.items():
         if len(names) > 1:
             described = ", ".join(f"{source} ({train})" for source, train in names.items())
             yield f"{task}: these sources have the same training data and share their runs: {described}"

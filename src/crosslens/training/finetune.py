@@ -124,6 +124,7 @@ def finetune(
         train=whole.digest,
         dev=dev.digest if dev else None,
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
+        languages=(train.language, dev.language if dev else None) if encoder.language_specific else None,
     )
     model = _untrained_model(encoder, task, recipe, train, seed=seed)
     encoder = model.encoder
@@ -172,6 +173,7 @@ def finetune(
         "semantics": identity["semantics"],
         "selection": recipe.selection(train=train, dev=dev),
         **(_dev_facts(dev, epochs.dev_scores, recipe) if dev is not None else {}),
+        **({"dev_language": dev.language} if dev is not None and dev.language and encoder.language_specific else {}),
     }
     return dataclasses.replace(model, facts=facts)
 

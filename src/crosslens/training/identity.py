@@ -26,6 +26,7 @@ def training_identity(
     train: str,
     dev: str | None,
     drawn: Sequence[int] = (),
+    languages: tuple[str | None, str | None] | None = None,
 ) -> dict[str, Any]:
     """Describe everything that determines the weights of a fine-tuned model, as plain values.
 
@@ -39,6 +40,8 @@ def training_identity(
         train: digest of the training corpus, before the recipe's limit.
         dev: digest of the development corpus.
         drawn: seeds of the interventions, such as re-initialised layers; left out if all equal ``seed``.
+        languages: languages of training and development data, for an encoder with language-specific parts, which they
+            select; None: another encoder.
     """
     defaults = type(task)().settings
     described: dict[str, Any] = {
@@ -54,6 +57,8 @@ def training_identity(
     }
     if condition.start == "bilstm":
         described["bilstm"] = versions.BILSTM
+    if languages is not None:
+        described["languages"] = list(languages)
     return {**described, "drawn": list(drawn)} if any(draw != seed for draw in drawn) else described
 
 

@@ -154,6 +154,7 @@ NAMED = frozenset(
         "train_release",
         "dev",
         "dev_digest",
+        "dev_language",
         "selection",
         "seconds",
         "encoder_digest",

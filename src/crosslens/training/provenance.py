@@ -15,6 +15,7 @@ from crosslens.training.recipe import differing
 def describe_run(model: TaskModel) -> dict[str, Any]:
     """Describe a run for ``run.json``: identity and run id, changes to the encoder, facts, versions and machine."""
     facts, encoder = dict(model.facts), model.encoder
+    dev_language = str(facts["dev_language"]) if "dev_language" in facts else None
     identity = training_identity(
         encoder=encoder.loaded_digest,
         condition=encoder.condition,
@@ -24,6 +25,7 @@ def describe_run(model: TaskModel) -> dict[str, Any]:
         train=str(facts["train_digest"]),
         dev=str(facts["dev_digest"]) if "dev_digest" in facts else None,
         drawn=[change.seed for change in encoder.changes if change.seed is not None],
+        languages=(model.source, dev_language) if encoder.language_specific else None,
     )
     changes = encoder.changes
     return {

@@ -33,6 +33,7 @@ from crosslens.training.checkpoint import load_model, save_model
 from crosslens.training.evaluate import evaluate
 from crosslens.training.finetune import finetune
 from crosslens.training.predict import predict
+from crosslens.training.provenance import describe_run
 from crosslens.training.recipe import Recipe
 from toys import SENTENCES, word_piece
 
@@ -210,3 +211,5 @@ def test_development_data_of_another_language_are_read_with_the_parts_of_that_la
     recipe = Recipe(batch=3, epochs=4, learning_rate=1e-2, select="best", encoder_dropout="off")
     model = finetune(encoder, "pos", train=toy(), dev=french, recipe=recipe)
     assert evaluate(model, french)[0].value == model.facts["dev_score"] > 0
+    english = finetune(encoder, "pos", train=toy(), dev=replace(french, language="en"), recipe=recipe)
+    assert english.facts["run"] != model.facts["run"] == describe_run(model)["run"]
