@@ -150,6 +150,18 @@ def test_norwegian_is_a_language(tmp_path):
             LEAST + "precision: bfloat16\nconditions:\n  - none\n  - {layers: 1-2, precision: float32}\n",
             "conditions.1.precision: the study computes in bfloat16; give bfloat16 to the conditions that need it",
         ),
+        (
+            LEAST + "precision: bfloat16\nset: {precision: float32}\n",
+            "study.yaml:4: precision: the precision is given here and in set; leave it out of set",
+        ),
+        (
+            LEAST + "set: {precision: bfloat16}\nconditions:\n  - none\n  - {layers: 1-2, precision: float32}\n",
+            "conditions.1.precision: the precision is given here and in set; leave it out of set",
+        ),
+        (
+            LEAST + "set: {precision: float32}\nconditions: [[{noise: 1}, {noise: 2}, {precision: bfloat16}]]\n",
+            "conditions.0.precision: the precision is given here and in set; leave it out of set",
+        ),
         (LEAST + "conditions: []\n", "study.yaml:4: conditions: is empty"),
         (LEAST + "depth: 12\nconditions: [none, 1-13]\n", "study.yaml:5: conditions.1: layer 13 does not exist"),
         (

@@ -383,17 +383,24 @@ class Study(Strict):
     @model_validator(mode="before")
     @classmethod
     def _one_precision(cls, value: Any) -> Any:
-        """Refuse float32 in a condition of a study in bfloat16: as the default it would be taken for no setting."""
-        if isinstance(value, Mapping) and value.get("precision") == "bfloat16":
+        """Refuse two precisions for one run, before a default that is spelt out looks like no setting."""
+        if not isinstance(value, Mapping):
+            return value
+        conditions = value.get("conditions")
+        written = {
+            ("conditions", place, "precision"): _precision(condition)
+            for place, condition in enumerate(conditions if isinstance(conditions, (list, tuple)) else ())
+        }
+        wrong = []
+        if isinstance(value.get("set"), Mapping) and "precision" in value["set"]:
+            reason = "the precision is given here and in set; leave it out of set"
+            given = {("precision",): value.get("precision"), **written}
+            wrong = [Problem(place, reason) for place, precision in given.items() if precision is not None]
+        elif value.get("precision") == "bfloat16":
             reason = "the study computes in bfloat16; give bfloat16 to the conditions that need it instead"
-            conditions = value.get("conditions")
-            wrong = [
-                Problem(("conditions", place, "precision"), reason)
-                for place, condition in enumerate(conditions if isinstance(conditions, (list, tuple)) else ())
-                if isinstance(condition, Mapping) and condition.get("precision") == "float32"
-            ]
-            if wrong:
-                raise InvalidSettings(wrong)
+            wrong = [Problem(place, reason) for place, precision in written.items() if precision == "float32"]
+        if wrong:
+            raise InvalidSettings(wrong)
         return value
 
     @field_validator("checkpoints", mode="before")
@@ -475,6 +482,15 @@ class Study(Strict):
         if wrong:
             raise InvalidSettings(wrong)
         return self
+
+
+def _precision(condition: Any) -> str | None:
+    """The precision of a condition as it is written in a study, or read already; None: it has none of its own."""
+    if isinstance(condition, list):
+        return next(filter(None, map(_precision, condition)), None)
+    if isinstance(condition, Condition):
+        return condition.precision if condition.find(InPrecision) is not None else None
+    return condition.get("precision") if isinstance(condition, Mapping) else None
 
 
 def _repeated(values: Iterable[Any]) -> list[Any]:
