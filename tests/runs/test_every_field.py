@@ -170,6 +170,7 @@ def test_a_seed_of_the_layers_is_part_of_the_id_where_it_is_not_the_trainings():
 def test_every_field_of_a_training_is_one_that_determines_it_or_a_name():
     determines = {"task": "ner", "train": DEV, "dev": None, "recipe": RECIPES["small"]}
     names = {"settings": {"x": 1}, "source": "english", "language": "xx", "selection": "last", "translated_from": "fr"}
+    names |= {"compared": ("batch", "select")}
     assert {field.name for field in fields(Training)} == {*determines, *names}
     assert len({run_of(training=replace(TRAINING, **{f: v})).id for f, v in determines.items()} | {run_of().id}) == 5
     assert {run_of(training=replace(TRAINING, **{f: v})).id for f, v in names.items()} == {run_of().id}

@@ -34,6 +34,8 @@ def test_the_best_of_a_grid_is_used_for_all(study, treebanks, tmp_path):
     chosen = {
         (r.run.training.recipe.learning_rate, r.run.training.recipe.batch) for r in report.plan.runs if r.questions
     }
+    assert len({each.run.label for each in report.plan.runs}) == len(report.plan.runs)
+    assert report.plan.runs[0].run.label == "pos en reference batch=2 learning_rate=1e-05 seed 1"
     (best,) = chosen
     assert scores[best] == max(scores.values())
     assert [note for note in report.plan.notes if "tried" in note] == [
@@ -159,12 +161,16 @@ def test_rules_of_selection_are_an_axis(study, treebanks, tmp_path):
     assert report.plan.runs[3].run.label == "pos en reference oracle ud/fr_pud:test[:3] seed 1"
     results = read_results(tmp_path / "studies" / "rules" / "results.csv").filter(task="pos", metric="accuracy")
     labels = ["best", "last", "average", "oracle ud/fr_pud:test[:3]"]
+    named = [f"pos en {condition} {label} seed 1" for condition in ("reference", "1-2") for label in labels]
+    assert [each.run.label for each in report.plan.runs] == named
     table = results.table()
     heads = [f"{what}, {label}" for label in labels for what in ("reference", "Δ 1-2")]
     assert table.columns.tolist() == heads
     # Each rule has its own reference, and is the study that names it alone.
     alone = Study.model_validate({**study.model_dump(), "name": "last", "select": "last", "seeds": [1]})
-    assert plan(alone, Store(tmp_path), corpora=Corpora(str(treebanks))).done == 2
+    planned = plan(alone, Store(tmp_path), corpora=Corpora(str(treebanks)))
+    assert planned.done == 2
+    assert [each.run.label for each in planned.runs] == ["pos en reference seed 1", "pos en 1-2 seed 1"]
     french = results.filter(target="fr").to_pandas()
     rule = french["selection"]
     values = french.set_index([rule, french["ablation"].fillna("")])["value"]

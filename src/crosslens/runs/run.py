@@ -55,6 +55,7 @@ class Training:
         dev: development corpus; None: not needed.
         selection: checkpoint selection rule; the recipe's, unless the study compares several.
         translated_from: original language of translated training data; None: not translated.
+        compared: settings of the recipe in which trainings of the study differ that are otherwise the same.
     """
 
     task: str
@@ -66,11 +67,19 @@ class Training:
     recipe: Recipe
     selection: str
     translated_from: str | None = None
+    compared: tuple[str, ...] = ()
 
     @property
     def value(self) -> Task:
         """The task with its settings."""
         return find_task(self.task, self.recipe.task)
+
+    @property
+    def apart(self) -> str:
+        """What labels tell it apart by: `compared` settings with their values, and a rule that is not the recipe's."""
+        recipe, names = self.recipe, [name for name in self.compared if name != "select"]
+        rule = [self.selection] if "select" in self.compared or self.selection != recipe.select else []
+        return " ".join([*(f"{name}={getattr(recipe, name)}" for name in names), *rule])
 
     @property
     def languages(self) -> tuple[str | None, str | None]:
@@ -241,11 +250,11 @@ class ModelRun(_IdentifiedRun):
 
     @property
     def label(self) -> str:
-        """``pos en 1-2 seed 3``, ``pos en 1-2 last seed 3``."""
+        """``pos en 1-2 seed 3``, ``pos en 1-2 last seed 3``, ``pos en 1-2 epochs=2 seed 3``."""
         training = self.training
         partner = f" with {self.partner}" if self.partner else ""
-        rule = f" {training.selection}" if training.selection != training.recipe.select else ""
-        return f"{training.task} {training.source}{partner} {self.condition.label}{rule} seed {self.seed}"
+        apart = f" {training.apart}" if training.apart else ""
+        return f"{training.task} {training.source}{partner} {self.condition.label}{apart} seed {self.seed}"
 
     @property
     def columns(self) -> dict[str, Any]:

@@ -518,11 +518,13 @@ class _Planner:
                     hint="use `select: best`, or a study without this source",
                 )
             selection = rule.label if rule.oracle else recipe.selection(train=train, dev=dev)
-            yield replace(training, recipe=recipe, dev=_reference(dev), selection=selection)
+            compared = (*training.compared, "select") if len(rules) > 1 else training.compared
+            yield replace(training, recipe=recipe, dev=_reference(dev), selection=selection, compared=compared)
 
     def _tried(
         self, training: Training, grid: Grid, condition: Condition, source: Source, partner: str | None
     ) -> Iterator[ModelRun]:
+        training = replace(training, compared=tuple(axis for axis, values in grid.axes.items() if len(values) > 1))
         for values in itertools.product(*grid.axes.values()):
             settings = dict(zip(grid.axes, values, strict=True))
             recipe: Recipe = replace_settings(training.recipe, settings, what="a grid")
@@ -541,7 +543,8 @@ class _Planner:
         for place, (score, run) in enumerate(ranked, 1):
             settings = ", ".join(f"{axis}={getattr(run.training.recipe, axis)}" for axis in grid.axes)
             rank = "best" if place == 1 else f"best ({place})"
-            self.notes.append(f"{run.label}: {settings} has the {rank} dev score, {score:.2f} (of {len(tried)} tried)")
+            label = replace(run, training=replace(run.training, compared=())).label
+            self.notes.append(f"{label}: {settings} has the {rank} dev score, {score:.2f} (of {len(tried)} tried)")
         return [run.training for _, run in ranked]
 
     def _similarities(self, sources: Sequence[str], partner: str | None = None) -> tuple[Similarity, ...]:
