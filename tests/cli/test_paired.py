@@ -41,7 +41,7 @@ def test_an_evaluation_of_a_kept_model_is_tested_too(run, tiny_bert):
 
 def test_what_is_asked_wrongly(run, uninterrupted):
     status, _, error = run("test", uninterrupted, uninterrupted)
-    assert (status, "A has several conditions: reference, 1-2" in error) == (2, True)
+    assert (status, "A has several conditions: reference; 1-2" in error) == (2, True)
     chosen = ("--a", "condition=none", "--b", "ablation=1-2")
     folder, rows = uninterrupted, rows_of(results_of(uninterrupted))
     tested = json.loads(run("test", folder, folder, *chosen, "--json")[1])

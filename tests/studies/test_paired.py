@@ -1,6 +1,8 @@
 """The paired test of any two results is the test of studies, on the same counts."""
 
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pandas as pd
@@ -155,7 +157,7 @@ def test_corpora_without_a_seed_that_all_have_are_compared_one_by_one():
 def test_what_cannot_be_compared(wider, scored, tmp_path):
     with pytest.raises(DataError, match=r"no results.csv or results.parquet in"):
         paired.test(tmp_path, wider)
-    with pytest.raises(RequestError, match=r"A has several conditions: reference, 1-2 .*--a condition=none"):
+    with pytest.raises(RequestError, match=r"A has several conditions: reference; 1-2 .*--a condition=none"):
         paired.test(wider, wider)
     both = scored[0] + scored[0].with_columns(task="parsing")
     with pytest.raises(RequestError, match=r"B: .*several tasks: pos, parsing .*another --b, such as task=pos"):
@@ -182,6 +184,20 @@ def test_what_cannot_be_compared(wider, scored, tmp_path):
         paired.test(wider, wider, where_b={"metric": "las", **SELECTED["where_b"]}, metric="accuracy")
     with pytest.raises(DataError, match="A has no counts per sentence"):
         paired.test(read_results(results_of(wider)), wider, **SELECTED)
+
+
+def test_a_hint_names_the_columns_in_which_the_models_of_a_side_differ(scored):
+    """Whatever it names selects one model."""
+    rules = [("best", "epochs=2"), ("last", "epochs=2"), ("last", "batch=2 epochs=2")]
+    several = reduce(add, (scored[0].with_columns(selection=rule, settings=words) for rule, words in rules))
+    hint = r": reference, best.*; reference, last.*; reference, last.*select one with --b selection=best \(where_b"
+    with pytest.raises(RequestError, match=hint):
+        paired.test(scored[0], several, where_b={"condition": "none"})
+    hint = r"--a settings=epochs=2 \(where_a"
+    with pytest.raises(RequestError, match=hint):
+        paired.test(several, scored[0], where_a={"selection": "last"})
+    chosen = {"selection": "last", "settings": "batch=2 epochs=2"}
+    assert set(paired.test(scored[0], several, where_b=chosen)["difference"]) == {0.0}
 
 
 @pytest.mark.parametrize("value", [0.0, 100.0])

@@ -1,6 +1,7 @@
 """Paired tests: the difference between two results on the same seeds and sentences."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosslens.corpora.collection import is_trained_language
+from crosslens.encoders.condition import REFERENCE
 from crosslens.errors import DataError, RequestError
-from crosslens.results.cells import WHOLE, cells
+from crosslens.results.cells import VARIANTS, WHOLE, cells
 from crosslens.results.pivot import common_split, mean_name
 from crosslens.results.record import Record, Results, concatenated, value_of
 from crosslens.runs.recorded import recorded
@@ -158,8 +160,10 @@ def _scores(results: Results, side: str) -> dict[tuple[str | None, ...], _Scores
         hint = f"select one with another --{option}, such as {next(several, 'task=pos')} (where_{option} in Python)"
         raise RequestError(f"{side}: {error.message}", hint=hint) from None
     if len(models) > 1:
-        labels = ", ".join(column.label for column in models)
-        hint = f"select one with --{option} condition=none or ablation=1-2 (where_{option} in Python)"
+        labels = "; ".join(column.label for column in models)
+        options = [f"--{option} {shlex.quote(choice)}" for choice in _telling_apart(results)]
+        another = " or ablation=1-2" if options == [f"--{option} condition={REFERENCE}"] else ""
+        hint = f"select one with {' '.join(options)}{another} (where_{option} in Python)"
         raise RequestError(f"{side} has several conditions: {labels}", hint=hint)
     scores: dict[tuple[str | None, ...], _Scores] = {}
     for record in results:
@@ -176,6 +180,16 @@ def _scores(results: Results, side: str) -> dict[tuple[str | None, ...], _Scores
         values = {**first.by_seed, record.seed or 0: linearised(counts[:1], counts[1:])[0]}
         scores[key] = replace(first, by_seed=values)
     return scores
+
+
+def _telling_apart(results: Results) -> Iterator[str]:
+    """Yield ``column=value`` that together select one of several models, for a hint; no empty value can be written."""
+    for name in ("condition", *VARIANTS):
+        values = _distinct(results, name)
+        if len(values) > 1:
+            value = REFERENCE if REFERENCE in values else next(value for value in values if value is not None)
+            yield f"{name}={value}"
+            results = results.filter(**{name: value})
 
 
 def _averaged(pairs: Collection[tuple[_Scores, _Scores]]) -> list[list[tuple[_Scores, _Scores]]]:
