@@ -218,6 +218,21 @@ def test_dev_data_are_needed_only_where_weights_or_the_learning_rate_follow_them
             dev_corpora(**changes)
 
 
+def test_a_score_to_select_by_that_the_task_lacks_is_refused_by_the_plan(study, treebanks, tmp_path):
+    """Not by each run; where no development data are read, nothing is selected."""
+
+    def planned(**changes):
+        asked = Study.model_validate({**study.model_dump(), **changes})
+        return plan(asked, Store(tmp_path), corpora=Corpora(str(treebanks))).left
+
+    wrong = {"set": {"select": "best", "select_by": "acuracy"}}
+    oracle = {"oracle": "ud/fr_pud:test[:3]"}
+    for changes, corpus in (({}, "ud/en_toy:dev"), ({"select": oracle}, r"ud/fr_pud:test\[:3\]")):
+        with pytest.raises(RequestError, match=rf"pos has no score 'acuracy' on {corpus} \(did you mean 'accuracy'"):
+            planned(**wrong, **changes)
+    assert len(planned(**wrong, select="last")) == len(planned(set={"select": "best", "select_by": "accuracy"})) == 4
+
+
 def test_a_plateau_schedule_follows_the_sources_dev_data_under_every_rule(study, treebanks, tmp_path):
     changes = {"conditions": ["none"], "seeds": [1], "set": {**study.set, "schedule": "plateau"}}
 

@@ -51,6 +51,7 @@ from crosslens.studies.missing import (
 from crosslens.studies.plan_checks import notes_on, refuse_shared_tests, refuse_two_languages
 from crosslens.studies.study import Grid, Probing, Source, Study
 from crosslens.tasks import Task, find_task
+from crosslens.training.epochs import selecting_metric
 from crosslens.training.recipe import BILSTM, Recipe
 
 STATES = {"pretrained": Condition(), "untrained": Condition(layers="0,all")}
@@ -465,6 +466,13 @@ class _Planner:
             self.checked.add((task.name, name, split))
         return corpus
 
+    def _dev(self, task: Task, recipe: Recipe, name: str) -> Corpus:
+        """Load development data, and check that the task has the score that selects epochs on them."""
+        dev = self._labelled(task, name, "dev")
+        if recipe.select_by is not None:
+            selecting_metric(task, recipe, dev)
+        return dev
+
     def _leakage(self, train: str, limit: int | None, dev: str | None, tests: Sequence[str]) -> tuple[str, ...]:
         """Warnings of test items in training data, which many conditions share: each pair is searched once."""
         searched = (train, limit, dev, tuple(tests))
@@ -482,7 +490,7 @@ class _Planner:
         recipe = self.study.recipe_of(task, condition, default=self.data.recipe)
         chosen = find_task(task, recipe.task)
         train = self._labelled(chosen, source.train, "train")
-        dev = self._labelled(chosen, source.dev_corpus, "dev") if self.study.reads_dev(recipe) else None
+        dev = self._dev(chosen, recipe, source.dev_corpus) if self.study.reads_dev(recipe) else None
         return Training(
             task,
             dict(chosen.settings),
@@ -510,7 +518,7 @@ class _Planner:
                     hint="choose another schedule, such as `set: {schedule: linear}`",
                 )
             if recipe.needs_dev:
-                dev = self._labelled(training.value, rule.oracle or source.dev_corpus, "dev")
+                dev = self._dev(training.value, recipe, rule.oracle or source.dev_corpus)
             if rule.oracle and dev is not None and dev.language in trained_languages(train.language):
                 raise RequestError(
                     f"{self.study.name}: {rule.oracle} is in the language of {train.name}, which is trained on, so it"

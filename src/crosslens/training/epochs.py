@@ -43,22 +43,27 @@ class DevData:
 
     @classmethod
     def of(cls, task: Task, recipe: Recipe, corpus: Corpus, encoded: EncodedCorpus) -> "DevData":
-        """Choose the metric for a recipe.
-
-        Raises:
-            RequestError: when the task has no such score on this corpus.
-        """
-        metric = recipe.select_by or task.metric
-        metrics = [score.metric for score in task.score(corpus, corpus)]
-        if metric not in metrics:
-            raise RequestError(f"{task.name} has no score {metric!r} on {corpus.name}", hint=suggest(metric, metrics))
-        return cls(corpus, encoded, metric)
+        """Choose the metric for a recipe; see `selecting_metric`."""
+        return cls(corpus, encoded, selecting_metric(task, recipe, corpus))
 
     def score(self, model: TaskModel, states: StateCache) -> float:
         """Score a model, in points; 0 if there is nothing to score."""
         predicted = predict_windows(model, self.corpus, self.encoded, states=states)
         scores = model.task.score(self.corpus, predicted, known=frozenset(model.labels))
         return next(score.value for score in scores if score.metric == self.metric) or 0.0
+
+
+def selecting_metric(task: Task, recipe: Recipe, corpus: Corpus) -> str:
+    """Return the metric by which epochs are compared on development data.
+
+    Raises:
+        RequestError: when the task has no such score on this corpus.
+    """
+    metric = recipe.select_by or task.metric
+    metrics = [score.metric for score in task.score(corpus, corpus)]
+    if metric not in metrics:
+        raise RequestError(f"{task.name} has no score {metric!r} on {corpus.name}", hint=suggest(metric, metrics))
+    return metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)
