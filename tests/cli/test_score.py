@@ -105,3 +105,14 @@ def test_scores_of_texts_have_the_baseline_of_the_most_frequent_label(run, tmp_p
 def test_scores_of_words_have_no_such_baseline(run, treebanks):
     gold = treebanks / "ud" / "UD_FR-pud" / "fr_pud-ud-test.conllu"
     assert "most frequent" not in run("score", "pos", gold, gold)[1]
+
+
+def test_pairs_without_a_decided_label_may_be_predicted_and_are_not_scored(run):
+    rows = [("a", "b", "neutral"), ("c", "d", "-"), ("e", "f", "entailment")]
+    for name, label in (("gold.csv", None), ("all.csv", "neutral")):
+        lines = [",".join((*texts, label or gold)) for *texts, gold in rows]
+        Path(name).write_text("\n".join(["premise,hypothesis,label", *lines, ""]))
+    Path("decided.csv").write_text("premise,hypothesis,label\na,b,neutral\ne,f,neutral\n")
+    scores = [run("score", "nli", "gold.csv", name) for name in ("all.csv", "decided.csv")]
+    assert scores[0] == scores[1]
+    assert scores[0][1].startswith("accuracy 50.00")

@@ -1,7 +1,9 @@
 """Predictions for words, texts and corpora, with a model or its folder."""
 
+import json
 from dataclasses import replace
 
+import pandas
 import pytest
 
 from crosslens.corpora.catalogue import load_corpus
@@ -54,6 +56,20 @@ def test_lines_of_a_text_file_are_texts_where_the_task_reads_texts(encoder, toy,
     pairs = finetune(encoder, "nli", train=toy(task="nli"), recipe=recipe)
     with pytest.raises(DataError, match=r"texts.txt:1: .* has single texts, where pairs are needed"):
         predict(pairs, tmp_path / "texts.txt")
+
+
+def test_no_row_is_left_out_of_predictions_whatever_its_label(encoder, toy, tmp_path):
+    corpus, recipe = toy(task="nli"), FAST.model_copy(update={"epochs": 1})
+    model = finetune(encoder, "nli", train=corpus, recipe=recipe)
+    expected = [(text.segments, text.label) for text in predict(model, corpus[:3]).texts]
+    columns = ("premise", "hypothesis", "label")
+    rows = [(*text.segments, label) for text, label in zip(corpus[:3], ("neutral", "-", None), strict=True)]
+    objects = [dict(zip(columns, row, strict=True)) for row in rows]
+    (tmp_path / "x.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in objects), "utf-8")
+    for given in (tmp_path / "x.jsonl", pandas.DataFrame(objects)):
+        assert [(text.segments, text.label) for text in predict(model, given).texts] == expected
+    with pytest.raises(DataError, match=r"x\.jsonl:3: empty label"):
+        evaluate(model, tmp_path / "x.jsonl")
 
 
 def test_gold_tags_that_a_parser_reads_are_needed_for_predictions_too(encoder, toy):

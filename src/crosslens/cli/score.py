@@ -1,6 +1,7 @@
 """``crosslens score``: score a prediction file against a gold file."""
 
 import json
+from dataclasses import replace
 
 import click
 
@@ -21,14 +22,20 @@ def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_
     ud/fr_pud.
     """
     from crosslens.corpora.catalogue import load_corpus
-    from crosslens.data.formats import CONLLU, PREDICTED_CONLLU
+    from crosslens.data.formats import CONLLU, LABELLED, PREDICTED_CONLLU, to_complete
     from crosslens.results.most_frequent_label import BASELINE, TAG
     from crosslens.tasks import find_task
 
     chosen = find_task(task, read_settings(settings))
     of_predictions = PREDICTED_CONLLU if chosen.format is CONLLU else chosen.format
     corpus = chosen.cut(None, load_corpus(gold, format=chosen.format))
-    scores = chosen.score(corpus, load_corpus(predicted, format=of_predictions))
+    given = load_corpus(predicted, format=of_predictions)
+    if chosen.format in LABELLED:  # pairs without a decided label are predicted, but not scored
+        whole = load_corpus(gold, format=to_complete(chosen.format, chosen.needs))
+        if len(given) == len(whole):
+            decided = tuple(text for text, row in zip(given, whole.texts, strict=True) if row.label is not None)
+            given = replace(given, items=decided)
+    scores = chosen.score(corpus, given)
     if as_json:
         values: dict = {score.metric: score.value for score in scores}
         values["intervals"] = {score.metric: score.interval for score in scores}

@@ -44,7 +44,19 @@ from crosslens.corpora.collection import (
     tag_or_none,
 )
 from crosslens.data.corpus import JOIN, SELECTIONS, Corpus, trained_languages
-from crosslens.data.formats import CONLLU, FORMATS, IOB2, LABELLED, TSV, Format, arrow, iob, text, to_complete
+from crosslens.data.formats import (
+    CONLLU,
+    FORMATS,
+    IOB2,
+    LABELLED,
+    PARTLY_LABELLED,
+    TSV,
+    Format,
+    arrow,
+    iob,
+    text,
+    to_complete,
+)
 from crosslens.data.objects import corpus_of, has_columns
 from crosslens.data.sentence import Text
 from crosslens.data.transliteration import transliterate
@@ -216,7 +228,8 @@ def load_corpus(
     ):
         raise RequestError(f"the list of {name[0]!r} has names of corpora, not texts", hint=_JOINED)
     if not isinstance(name, str | Path):
-        return corpus_of(name, pairs=format is TSV, language=language)
+        incomplete = format in PARTLY_LABELLED
+        return corpus_of(name, pairs=format is TSV or incomplete, incomplete=incomplete, language=language)
     if not (name := str(name)):
         raise RequestError("a corpus has a name or a file, and this name is empty", hint="`crosslens list corpora`")
     if language is not None and not IN_LANGUAGE.match(name) and _match_name(split_name(name)[0]) is None:
@@ -644,15 +657,16 @@ def _load_path(name: str, format: Format | None, layers: tuple[str, ...]) -> Cor
     language = tagged["language"] if tagged else parts[1] if parts else None
     split = parts[2] if parts else None
     ending = path.suffix.lower()
-    if format is None or ending != format.ending:
-        if ending == ".txt" and format in LABELLED:
+    incomplete = format in PARTLY_LABELLED
+    if format is None or incomplete or ending != format.ending:
+        if ending == ".txt" and format in (*LABELLED, *PARTLY_LABELLED):
             return text.read(path, language=language)
         if ending == ".txt" and not iob.is_iob(path):
             return text.read_words(path, name=str(path), language=language)
         format = CONLLU if path.is_dir() else FORMATS.get(ending, IOB2)
     if format is TSV and iob.is_iob(path):
         format = IOB2
-    if format is CONLLU:
+    if format is CONLLU or (incomplete and format in LABELLED):
         format = to_complete(format, layers)
     return format.read(path, name=str(path), language=language, split=split)
 

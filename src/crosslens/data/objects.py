@@ -24,7 +24,7 @@ def column_names(data: Any) -> list[str]:
     return [str(name) for name in getattr(data, "column_names", getattr(data, "columns", data))]
 
 
-def corpus_of(data: Any, *, pairs: bool = False, language: str | None = None) -> Corpus:
+def corpus_of(data: Any, *, pairs: bool = False, incomplete: bool = False, language: str | None = None) -> Corpus:
     """Make a corpus of a Python object.
 
     >>> corpus_of([["Le", "chat", "dort"]], language="fr").words
@@ -36,6 +36,7 @@ def corpus_of(data: Any, *, pairs: bool = False, language: str | None = None) ->
         data: a list of texts; a list of sentences, each a list of words; `Sentence` or `Text` objects; or a table whose
             columns are named as those of a file (`crosslens.data.formats.rows.LAYOUTS`).
         pairs: whether lists of strings are the segments of a text and not the words of a sentence.
+        incomplete: whether the texts of a table may lack a label (`crosslens.data.formats.rows.texts`).
         language: BCP 47 tag.
 
     Returns:
@@ -45,7 +46,7 @@ def corpus_of(data: Any, *, pairs: bool = False, language: str | None = None) ->
         DataError: for an object of another kind, or a row that cannot be read.
     """
     if has_columns(data):
-        corpus = _of_columns(data)
+        corpus = _of_columns(data, incomplete=incomplete)
     elif isinstance(data, Iterable):
         corpus = Corpus(tuple(_item(item, number, pairs=pairs) for number, item in enumerate(data, start=1)), FILE)
     else:
@@ -74,7 +75,7 @@ def _item(item: Any, number: int, *, pairs: bool) -> Item:
     return Text(strings, id=str(number)) if pairs else Sentence(strings, id=str(number))
 
 
-def _of_columns(data: Any) -> Corpus:
+def _of_columns(data: Any, *, incomplete: bool) -> Corpus:
     names = column_names(data)
     columns = {name: column_values(data[name]) for name in names}
     if len({len(values) for values in columns.values()}) > 1:
@@ -83,7 +84,9 @@ def _of_columns(data: Any) -> Corpus:
     features: Any = getattr(data, "features", None)
     described = features.to_dict() if hasattr(features, "to_dict") else {}
     rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-    return read_rows(enumerate(rows, start=1), names, file=FILE, features=described, unnamed=True)
+    return read_rows(
+        enumerate(rows, start=1), names, file=FILE, features=described, unnamed=True, incomplete=incomplete
+    )
 
 
 def column_values(column: Any) -> list:

@@ -7,7 +7,7 @@ import pytest
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats import LABELLED, TSV
+from crosslens.data.formats import LABELLED, TSV, to_complete
 from crosslens.data.sentence import Text
 from crosslens.errors import DataError
 
@@ -83,6 +83,23 @@ def test_numbers_are_labels(tmp_path):
 
 def test_texts_without_labels_can_be_predicted(tmp_path):
     assert load_corpus(write_csv(tmp_path / "x.csv", [("a",)], ("text",)))[0] == Text(("a",), id="2")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.csv", "text,label\na,\nb,good\n"),
+        ("x.tsv", "text\tlabel\na\t\nb\tgood\n"),
+        ("x.jsonl", '{"text": "a"}\n{"text": "b", "label": "good"}\n'),
+    ],
+)
+def test_texts_to_predict_may_be_labelled_in_part(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    for format in LABELLED:  # whatever the file is, as with the format of a task
+        corpus = load_corpus(tmp_path / name, format=to_complete(format, ("label",)))
+        assert [(text.text, text.label) for text in corpus.texts] == [("a", None), ("b", "good")]
+    with pytest.raises(DataError, match=f"{name}:.*label"):
+        load_corpus(tmp_path / name, format=TSV)
 
 
 def test_a_language_of_several_is_chosen(tmp_path):

@@ -40,6 +40,20 @@ def test_a_dash_is_undecided_for_pairs_and_a_label_of_texts():
     assert labels == {1: ["-", "+"], 2: ["+"]}
 
 
+def test_every_row_is_read_where_labels_may_be_incomplete():
+    columns = ["premise", "hypothesis", "label"]
+    labels = ["x", "-", None, " ", -1]
+    rows = [(line, dict.fromkeys(columns, "a") | {"label": label}) for line, label in enumerate(labels)]
+    rows.append((5, {"premise": "a", "hypothesis": "b"}))
+    corpus = read_rows(rows, columns, file="f.csv", features=NAMES, incomplete=True)
+    assert [(text.label, text.where.line) for text in corpus.texts] == [
+        ("x", 0),
+        *((None, line) for line in range(1, 6)),
+    ]
+    with pytest.raises(DataError, match=r"^f.csv:7: empty hypothesis"):
+        read_rows([(7, {"premise": "a", "hypothesis": ""})], columns, file="f.csv", incomplete=True)
+
+
 @pytest.mark.parametrize(
     ("tag", "hint"), [("S-LOC", "convert BIOES and BILOU to IOB2 first"), (3, "numbers need their names")]
 )

@@ -35,17 +35,22 @@ JSONL = Format(".jsonl", labelled.read_jsonl, labelled.write_jsonl)
 LABELLED = (TSV, CSV, JSONL)
 """Formats of labelled texts; predictions are written in the first one unless the file is named otherwise."""
 
+PARTLY_LABELLED = tuple(replace(format, read=partial(format.read, incomplete=True)) for format in LABELLED)
+"""The same formats in the same order, for texts to predict: every row is read, also one without a label."""
+
 FORMATS = {format.ending: format for format in (CONLLU, IOB2, *LABELLED)}
 """Filename extension -> format."""
 
 
 def to_complete(format: Format, layers: Collection[str]) -> Format:
-    """Format of a file whose annotation a model completes: some layers may be annotated for only some words.
+    """Format of a file whose annotation a model completes: some words or texts may lack it.
 
     Args:
         format: format of the task; predictions in IOB2 have no layer of CoNLL-U, so all of them may be incomplete.
         layers: annotation layers that the task needs for training.
     """
+    if format in LABELLED:
+        return PARTLY_LABELLED[LABELLED.index(format)]
     if format not in (CONLLU, IOB2):
         return format
     return replace(CONLLU, read=partial(conllu.read, incomplete=layers if format is CONLLU else conllu.LAYERS))

@@ -21,11 +21,19 @@ Columns = dict[str, Any]
 
 
 def read_csv(
-    path: str | Path, *, name: str | None = None, language: str | None = None, split: str | None = None
+    path: str | Path,
+    *,
+    name: str | None = None,
+    language: str | None = None,
+    split: str | None = None,
+    incomplete: bool = False,
 ) -> Corpus:
     """Read a file of comma-separated values whose first line names the columns.
 
     Where that line has semicolons and no commas, as in spreadsheets of some countries, semicolons separate the values.
+
+    Args:
+        incomplete: whether texts may lack a label (`crosslens.data.formats.rows.texts`).
 
     Raises:
         DataError: with file and line, for invalid quotes, a row of another length, unknown columns or an empty field.
@@ -40,7 +48,9 @@ def read_csv(
             raise DataError(f"{len(row)} fields, but the header has {len(header)}", file=file, line=line)
         if row:
             rows.append((line, dict(zip(header, row, strict=True))))
-    return read_rows(rows, header, file=file, unnamed=True, name=name, language=language, split=split)
+    return read_rows(
+        rows, header, file=file, unnamed=True, incomplete=incomplete, name=name, language=language, split=split
+    )
 
 
 def _csv_rows(content: str, file: str) -> Iterator[tuple[int, list[str]]]:
@@ -60,9 +70,17 @@ def _csv_rows(content: str, file: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def read_jsonl(
-    path: str | Path, *, name: str | None = None, language: str | None = None, split: str | None = None
+    path: str | Path,
+    *,
+    name: str | None = None,
+    language: str | None = None,
+    split: str | None = None,
+    incomplete: bool = False,
 ) -> Corpus:
     """Read a file with one JSON object per line; empty lines are skipped.
+
+    Args:
+        incomplete: whether texts may lack a label (`crosslens.data.formats.rows.texts`).
 
     Raises:
         DataError: with file and line, for a line that is not an object, unknown columns or an empty field.
@@ -79,7 +97,9 @@ def read_jsonl(
                 raise DataError("is not a JSON object", file=file, line=number, hint='write {"text": …, "label": …}')
             rows.append((number, row))
     columns = list(dict.fromkeys(column for _, row in rows for column in row))
-    return read_rows(rows, columns, file=file, unnamed=True, name=name, language=language, split=split)
+    return read_rows(
+        rows, columns, file=file, unnamed=True, incomplete=incomplete, name=name, language=language, split=split
+    )
 
 
 def write_csv(corpus: Corpus, path: str | Path) -> None:

@@ -94,6 +94,7 @@ def read_rows(
     file: str,
     features: Mapping[str, Any] = MappingProxyType({}),
     unnamed: bool = False,
+    incomplete: bool = False,
     name: str | None = None,
     language: str | None = None,
     split: str | None = None,
@@ -103,6 +104,7 @@ def read_rows(
     Args:
         features: column -> description of its values in ``datasets``, with the names of labels.
         unnamed: whether labels without names are written as they are.
+        incomplete: as in `texts`.
 
     Raises:
         DataError: for unknown columns, empty fields, a label without a name, an invalid IOB tag, or no rows.
@@ -114,7 +116,7 @@ def read_rows(
     elif layout is not None:
         write = label_name(features.get(layout.label), file, unnamed=unnamed)
         rows = of_language(rows, layout, language, file) if layout.language in columns else rows
-        items = texts(rows, layout, file=file, labelled=layout.label in columns, label=write)
+        items = texts(rows, layout, file=file, labelled=layout.label in columns, incomplete=incomplete, label=write)
     else:
         raise DataError(
             f"has neither entities, topics nor pairs, but {', '.join(columns)}",
@@ -129,27 +131,37 @@ def read_rows(
 
 
 def texts(
-    rows: Rows, layout: Layout, *, file: str, labelled: bool = True, label: Callable[[Any], str | None] = str
+    rows: Rows,
+    layout: Layout,
+    *,
+    file: str,
+    labelled: bool = True,
+    incomplete: bool = False,
+    label: Callable[[Any], str | None] = str,
 ) -> Iterator[Text]:
-    """Yield the texts of rows; rows without a decided label are left out.
+    """Yield the texts of rows; rows without a decided label are left out, unless labels may be incomplete.
 
     Args:
         labelled: whether there is a column of labels.
+        incomplete: whether texts may lack a label, as those to predict, of which none may be left out.
         label: function from a value of that column to the label; None for no label.
 
     Raises:
         DataError: with file and line, for a missing or empty field.
     """
     for line, row in rows:
-        for column in layout.columns if labelled else layout.segments:
+        unlabelled = not labelled or (incomplete and _missing(row.get(layout.label)))
+        for column in layout.segments if unlabelled else layout.columns:
             if column not in row:
                 raise DataError(f"the row has no column {column!r}", file=file, line=line)
             if isinstance(row[column], list | Mapping):
                 raise DataError(f"{column} is not a text", file=file, line=line)
             if _missing(row[column]):
                 raise DataError(f"empty {column}", file=file, line=line, hint="remove the row or fill it in")
-        value = label(row[layout.label]) if labelled else None
-        if labelled and (value is None or (value == UNDECIDED and len(layout.segments) == 2)):
+        value = None if unlabelled else label(row[layout.label])
+        if value == UNDECIDED and len(layout.segments) == 2:
+            value = None
+        if value is None and labelled and not incomplete:
             continue
         identifier = row.get(layout.id) if layout.id else None
         segments = tuple(normal(str(row[column])).strip() for column in layout.segments)

@@ -25,6 +25,7 @@ def read(
     name: str | None = None,
     language: str | None = None,
     split: str | None = None,
+    incomplete: bool = False,
 ) -> Corpus:
     """Read texts, or pairs of texts, with their labels.
 
@@ -32,6 +33,7 @@ def read(
         layout: column layout; None: one of `LAYOUTS`, recognised by the header, in which the column of labels may be
             missing, or by the number of columns.
         language: BCP 47 tag; only its rows of a multilingual file are read.
+        incomplete: whether texts may lack a label (`crosslens.data.formats.rows.texts`).
 
     Raises:
         DataError: with file and line, for a header or row that does not fit the layout, an empty field, or a
@@ -42,7 +44,8 @@ def read(
     layout = layout or _recognised(rows, file)
     headed = layout.headed or _names(rows[0][1], layout)
     named = _headed(rows, layout, file, language) if headed else _columns(rows, layout, file)
-    items = tuple(texts(named, layout, file=file, labelled=layout.columns != layout.segments))
+    labelled = layout.columns != layout.segments
+    items = tuple(texts(named, layout, file=file, labelled=labelled, incomplete=incomplete))
     if not items:
         raise DataError("contains no text" + (f" in {language!r}" if layout.language else ""), file=file)
     return Corpus(items, name or file, language, split)
