@@ -8,6 +8,7 @@ import pytest
 from conllu_blocks import PLAIN, WORD, block
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus, shared_items
+from crosslens.data.formats import TSV
 from crosslens.data.formats.conllu import check_trees, read
 from crosslens.data.sentence import Sentence, Text
 from crosslens.errors import DataError
@@ -92,6 +93,15 @@ def test_predictions_for_a_part_of_the_sentences_are_refused(toy):
         for some, others in ((gold, gold[:-1]), (gold[:-1], gold)):
             with pytest.raises(DataError, match=rf"{len(others)} \w+s, but the gold corpus .* has {len(some)}"):
                 some.require_same_words(others)
+
+
+def test_predictions_may_have_lost_line_breaks_and_tabs_of_texts_and_no_words(tmp_path):
+    gold = Corpus((Text(("Great.\r\nLoved it", "all\tof it"), "good"),), "mine")
+    TSV.write(gold, tmp_path / "x.tsv")
+    gold.require_same_words(load_corpus(tmp_path / "x.tsv"))
+    for segments in (("Great.Loved it", "all of it"), ("Great. Loved it all of it",)):
+        with pytest.raises(DataError, match="text 1 differs in words"):
+            gold.require_same_words(Corpus((Text(segments),), "other"))
 
 
 @pytest.mark.parametrize("text", ["Dogs bark", "Hunde bellen."])

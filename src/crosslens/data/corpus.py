@@ -7,7 +7,7 @@ from typing import Literal, overload
 
 import numpy as np
 
-from crosslens.data.sentence import ANNOTATIONS, Item, Sentence, Text
+from crosslens.data.sentence import ANNOTATIONS, Item, Sentence, Text, on_one_line
 from crosslens.digests import canonical_json, digest_chunks, short_digest
 from crosslens.errors import DataError, RequestError
 from crosslens.formatting import counted
@@ -224,7 +224,8 @@ def trained_languages(source: str | None) -> tuple[str, ...]:
 
 
 def _segments(item: Item) -> tuple[str, ...]:
-    return item.words if isinstance(item, Sentence) else item.segments
+    """What predictions have in common with the gold corpus; line breaks in texts are lost in tab-separated files."""
+    return item.words if isinstance(item, Sentence) else tuple(map(on_one_line, item.segments))
 
 
 def _content(item: Item) -> list:

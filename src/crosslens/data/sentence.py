@@ -1,5 +1,6 @@
 """Items of a corpus: annotated sentences of words, and texts of one or two segments."""
 
+import re
 import unicodedata
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -35,6 +36,18 @@ UPOS = (
     "X",
 )
 """Universal part-of-speech tags of UD 2; UD 1 has CONJ for CCONJ."""
+
+
+def on_one_line(text: str) -> str:
+    """A text as a field of a line: each run of tabs and line breaks becomes a space.
+
+    >>> on_one_line("New\\r\\nYork")
+    'New York'
+    """
+    return _BREAKS.sub(" ", text)
+
+
+_BREAKS = re.compile(r"[\t\r\n]+")
 
 
 class Where(NamedTuple):

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from crosslens.data.sentence import on_one_line
 from crosslens.errors import DataError, suggest_beside
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -113,10 +114,7 @@ def as_field(form: str) -> str:
     >>> as_field("New\\nYork"), as_field("")
     ('New York', '_')
     """
-    return _SEPARATORS.sub(" ", form) or "_"
-
-
-_SEPARATORS = re.compile(r"[\t\r\n]+")
+    return on_one_line(form) or "_"
 
 
 def sentence_id(comment: str) -> str | None:

@@ -11,10 +11,10 @@ from pydantic import Field
 from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
 from crosslens.data.formats.rows import LAYOUTS, Layout, Rows, of_language, texts
+from crosslens.data.sentence import on_one_line
 from crosslens.errors import DataError, RequestError
 from crosslens.files import write_bytes
 
-_SEPARATORS = re.compile(r"[\t\r\n]+")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 
@@ -63,7 +63,7 @@ def write(corpus: Corpus, path: str | Path) -> None:
     ]
     if len(corpus.texts[0].segments) == 1:
         rows.insert(0, ["index_id", "category", "text"])
-    lines = ("\t".join(_SEPARATORS.sub(" ", field) for field in row) for row in rows)
+    lines = ("\t".join(map(on_one_line, row)) for row in rows)
     write_bytes(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
