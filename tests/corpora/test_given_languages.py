@@ -7,6 +7,7 @@ import pytest
 
 from crosslens.corpora.catalogue import load_corpora, load_corpus, load_text
 from crosslens.corpora.parallel import load_parallel
+from crosslens.data.formats import TSV, to_complete
 from crosslens.errors import CrosslensWarning, DataError, RequestError
 
 
@@ -125,6 +126,12 @@ def test_a_language_that_is_no_tag_is_named_and_not_taken_for_a_part_of_the_path
 def test_what_is_no_file_is_refused_with_what_was_meant(treebanks, name, hint):
     with pytest.raises(DataError, match=hint):
         load_corpus(name, data=treebanks)
+
+
+def test_a_text_that_is_no_file_is_to_be_listed_as_the_task_reads_it():
+    for format in (TSV, to_complete(TSV, ("label",))):
+        with pytest.raises(DataError, match=r"to pass text, write a list: \['Un bon film \.'\], or a \.txt file"):
+            load_corpus("Un bon film .", format=format)
 
 
 def test_names_in_a_list_are_not_read_as_texts():

@@ -77,6 +77,17 @@ def test_lists_of_words_are_sentences():
     assert corpus.name == f"data-{corpus.digest[:8]}"
 
 
+@pytest.mark.parametrize("make", [lambda: [["Un"], ["Le", "chat", "dort"]], lambda: [Text(("Le", "chat", "dort"))]])
+def test_a_text_is_one_string_and_a_pair_two(make):
+    with pytest.raises(DataError, match=r"3 strings where a text is one, .*write each text as one string: \['Un bon"):
+        load_corpus(make(), format=TSV)
+
+
+def test_an_error_about_words_of_a_text_names_the_item():
+    with pytest.raises(DataError, match=r"^data:2: 3 strings"):
+        load_corpus([["Un"], ["Le", "chat", "dort"]], format=TSV)
+
+
 def test_one_corpus_or_several(treebanks):
     names = ["ud/en_pud:test", "ud/fr_pud:test"]
     assert [corpus.name for corpus in load_corpora("ud/*_pud", data=treebanks)] == names

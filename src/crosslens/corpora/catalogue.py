@@ -627,6 +627,8 @@ def _load_match_name(
 
 def _load_path(name: str, format: Format | None, layers: tuple[str, ...]) -> Corpus:
     tagged, path = IN_LANGUAGE.match(name), _path(name)
+    incomplete = format in PARTLY_LABELLED
+    reads_texts = incomplete or format in LABELLED
     if not path.exists():
         if _NAME.match(name):
             collection = name.partition("/")[0]
@@ -649,7 +651,8 @@ def _load_path(name: str, format: Format | None, layers: tuple[str, ...]) -> Cor
         elif "," in name:
             hint = _JOINED
         elif " " in name.strip() and not path.suffix:
-            hint = f"to pass text, write a list: [[{', '.join(map(repr, name.split()[:2]))}, …]], or a .txt file"
+            given = repr(name) if reads_texts else f"[{', '.join(map(repr, name.split()[:2]))}, …]"
+            hint = f"to pass text, write a list: [{given}], or a .txt file"
         raise DataError(f"corpus file {str(path)!r} not found", hint=hint)
     if tagged:
         warn_of_other_code(tagged["language"])
@@ -657,9 +660,8 @@ def _load_path(name: str, format: Format | None, layers: tuple[str, ...]) -> Cor
     language = tagged["language"] if tagged else parts[1] if parts else None
     split = parts[2] if parts else None
     ending = path.suffix.lower()
-    incomplete = format in PARTLY_LABELLED
     if format is None or incomplete or ending != format.ending:
-        if ending == ".txt" and format in (*LABELLED, *PARTLY_LABELLED):
+        if ending == ".txt" and reads_texts:
             return text.read(path, language=language)
         if ending == ".txt" and not iob.is_iob(path):
             return text.read_words(path, name=str(path), language=language)

@@ -7,7 +7,7 @@ from typing import Any
 from crosslens.data.corpus import Corpus
 from crosslens.data.formats.lines import normal
 from crosslens.data.formats.rows import read_rows
-from crosslens.data.sentence import Item, Sentence, Text
+from crosslens.data.sentence import Item, Sentence, Text, Where
 from crosslens.errors import DataError
 
 FILE = "data"
@@ -72,7 +72,7 @@ def _item(item: Any, number: int, *, pairs: bool) -> Item:
             hint="give strings, lists of words such as [['Le', 'chat']], or a table, such as pandas.DataFrame(rows)",
         )
     strings = tuple(map(normal, parts))
-    return Text(strings, id=str(number)) if pairs else Sentence(strings, id=str(number))
+    return Text(strings, id=str(number), where=Where(FILE, number)) if pairs else Sentence(strings, id=str(number))
 
 
 def _of_columns(data: Any, *, incomplete: bool) -> Corpus:

@@ -112,12 +112,26 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Running text of one segment (sentence, document) or two (premise and hypothesis), with an optional label."""
+    """Running text of one segment (sentence, document) or two (premise and hypothesis), with an optional label.
+
+    Raises:
+        DataError: for another number of segments.
+    """
 
     segments: tuple[str, ...]
     label: str | None = None
     id: str | None = None
     where: Where | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if len(self.segments) not in (1, 2):
+            file, line = self.where or (None, None)
+            raise DataError(
+                f"{len(self.segments)} strings where a text is one, and a pair of texts two",
+                file=file,
+                line=line,
+                hint="write each text as one string: ['Un bon film.', 'Un mauvais film.']",
+            )
 
     @property
     def text(self) -> str:
