@@ -1,5 +1,6 @@
 """Languages that are given with a name, a file or an object."""
 
+import shutil
 import warnings
 from dataclasses import replace
 
@@ -126,6 +127,13 @@ def test_a_language_that_is_no_tag_is_named_and_not_taken_for_a_part_of_the_path
 def test_what_is_no_file_is_refused_with_what_was_meant(treebanks, name, hint):
     with pytest.raises(DataError, match=hint):
         load_corpus(name, data=treebanks)
+
+
+def test_a_file_named_as_a_treebank_is_in_the_language_of_the_treebank(treebanks, tmp_path):
+    (file,) = treebanks.glob("ud/*/fr_pud-ud-test.conllu")
+    for name, language in (("fr_pud", "fr"), ("sme_giella", "se")):
+        shutil.copy(file, tmp_path / f"{name}-ud-test.conllu")
+        assert load_corpus(tmp_path / f"{name}-ud-test.conllu").language == language
 
 
 def test_a_text_that_is_no_file_is_to_be_listed_as_the_task_reads_it():

@@ -657,7 +657,7 @@ def _load_path(name: str, format: Format | None, layers: tuple[str, ...]) -> Cor
     if tagged:
         warn_of_other_code(tagged["language"])
     parts = re.fullmatch(r"([a-z]{2,3})_\w+-ud-(train|dev|test)\.(?:conllu|iob2)", path.name)
-    language = tagged["language"] if tagged else parts[1] if parts else None
+    language = tagged["language"] if tagged else COLLECTIONS["ud"].language(parts[1]) if parts else None
     split = parts[2] if parts else None
     ending = path.suffix.lower()
     if format is None or incomplete or ending != format.ending:
