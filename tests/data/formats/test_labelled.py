@@ -118,6 +118,8 @@ def test_a_language_of_several_is_chosen(tmp_path):
         ("a.csv", 'text,label\nfilm,good\n"film,bad\nfilm,good\n', "a.csv:3: .*unexpected end of data"),
         ("a.csv", 'text,label\nfilm,"good\nfilm,bad\n', "a.csv:2: .*unexpected end of data"),
         ("a.csv", "title,stars\nfilm,3\n", "has neither entities, topics nor pairs, but title, stars"),
+        ("a.csv", "# sent_id = 1\n1;,;PUNCT\n", "has neither .*but # sent_id = 1 .*trees are read from CoNLL-U"),
+        ("a.csv", "word,tag\nLe,chat,DET\n", "has neither .*but word, tag .*trees are read from CoNLL-U"),
         ("a.csv", "", "has neither entities"),
         ("a.csv", "text,label\n", "contains no sentences"),
         ("a.jsonl", '{"text": "a"\n', "a.jsonl:1: is not JSON"),

@@ -112,6 +112,12 @@ def test_a_header_without_a_column_of_labels_names_texts_to_predict(tmp_path, he
         (XNLI, PAIRS + "a\tb\tc\td\n", r"file.tsv:3: 4 tab-separated fields, expected 3"),
         (XNLI, "a\tb\tc\n\na\tb\tc\n", r"file.tsv:2: 1 tab-separated fields, expected 3"),
         (XNLI, 'a\tb\tc\n"a\nb"\tb\tc\n', r"file.tsv:2: 1 tab-separated fields, .*write each row on one line"),
+        (
+            None,
+            "word\ttag\nLe\tO\n\nUn\tO\n",
+            r"file.tsv:3: 1 .*remove the empty line; entities are .* without a header",
+        ),
+        (None, "# sent_id = 1\n1\tLe\n", r"file.tsv:1: unknown .*trees are read from CoNLL-U"),
         (None, "one column\nonly\n", r"file.tsv:1: unknown tab-separated format"),
         (None, "four\ta\tb\tc\n", r"file.tsv:1: unknown tab-separated format"),
         (MLDOC, "CCAT\t\n", r"file.tsv:1: empty text"),

@@ -42,15 +42,16 @@ def read_csv(
     table = _csv_rows(read_text(path).removeprefix(BYTE_ORDER_MARK), file)
     _, names = next(table, (1, []))
     header = [column.strip() for column in names]
-    rows: list[tuple[int, Columns]] = []
-    for line, row in table:
-        if row and len(row) != len(header):
-            raise DataError(f"{len(row)} fields, but the header has {len(header)}", file=file, line=line)
-        if row:
-            rows.append((line, dict(zip(header, row, strict=True))))
+    rows = ((line, _named(row, header, file, line)) for line, row in table if row)
     return read_rows(
         rows, header, file=file, unnamed=True, incomplete=incomplete, name=name, language=language, split=split
     )
+
+
+def _named(row: list[str], header: list[str], file: str, line: int) -> Columns:
+    if len(row) != len(header):
+        raise DataError(f"{len(row)} fields, but the header has {len(header)}", file=file, line=line)
+    return dict(zip(header, row, strict=True))
 
 
 def _csv_rows(content: str, file: str) -> Iterator[tuple[int, list[str]]]:

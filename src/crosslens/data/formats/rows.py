@@ -21,6 +21,9 @@ Rows = Iterable[tuple[int, Mapping[str, Any]]]
 WORDS, TAGS = "tokens", "ner_tags"
 """Columns of named entities."""
 
+NOT_IN_TABLES = "parts of speech and trees are read from CoNLL-U"
+"""End of hints about tables of words."""
+
 LABELS = ("label", "category", "gold_label")
 """Columns of labels."""
 
@@ -122,7 +125,7 @@ def read_rows(
             f"has neither entities, topics nor pairs, but {', '.join(columns)}",
             file=file,
             hint="name the columns text and label, or premise, hypothesis and label, or tokens and ner_tags; "
-            "parts of speech and trees are read from CoNLL-U",
+            f"{NOT_IN_TABLES}",
         )
     kept = tuple(items)
     if not kept:

@@ -10,12 +10,13 @@ from pydantic import Field
 
 from crosslens.data.corpus import Corpus, item_error
 from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, read_text
-from crosslens.data.formats.rows import LAYOUTS, Layout, Rows, of_language, texts
+from crosslens.data.formats.rows import LAYOUTS, NOT_IN_TABLES, Layout, Rows, of_language, texts
 from crosslens.data.sentence import on_one_line
 from crosslens.errors import DataError, RequestError
 from crosslens.files import write_bytes
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_EMPTY_LINE = f"remove the empty line; entities are read from lines of word and tag without a header; {NOT_IN_TABLES}"
 
 
 def read(
@@ -129,7 +130,7 @@ def _recognised(rows: Sequence[tuple[int, list[str]]], file: str) -> Layout:
         "unknown tab-separated format",
         file=file,
         line=1,
-        hint="use two columns (label, text), three (premise, hypothesis, label), or a header",
+        hint=f"use two columns (label, text), three (premise, hypothesis, label), or a header; {NOT_IN_TABLES}",
     )
 
 
@@ -166,7 +167,7 @@ def _columns(rows: Sequence[tuple[int, list[str]]], layout: Layout, file: str) -
                 f"{len(row)} tab-separated fields, expected {len(layout.columns)}",
                 file=file,
                 line=line,
-                hint=_quoted(row),
+                hint=_quoted(row) if any(row) else _EMPTY_LINE,
             )
     return [(line, dict(zip(layout.columns, row, strict=True))) for line, row in rows]
 
