@@ -7,7 +7,7 @@ import pytest
 
 from crosslens.corpora.catalogue import load_corpus
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats import LABELLED, TSV, to_complete
+from crosslens.data.formats import CSV, LABELLED, TSV, to_complete
 from crosslens.data.sentence import Text
 from crosslens.errors import DataError
 
@@ -70,6 +70,13 @@ def test_tabs_and_line_breaks_are_spaces_in_tab_separated_files(tmp_path):
     TSV.write(made, tmp_path / "x.tsv")
     (text,) = load_corpus(tmp_path / "x.tsv").texts
     assert (text.segments, text.label) == (("Great. Loved  it", "all of it"), "good")
+
+
+def test_line_breaks_of_any_kind_are_kept_in_comma_separated_files(tmp_path):
+    texts = ("one\rtwo", "one\ntwo", "one\r\ntwo", 'a "b", c', "plain")
+    CSV.write(Corpus(tuple(Text((text,), "good") for text in texts), "made"), tmp_path / "x.csv")
+    assert [text.text for text in load_corpus(tmp_path / "x.csv").texts] == [*texts]
+    assert (tmp_path / "x.csv").read_bytes().endswith(b'"a ""b"", c",good\nplain,good\n')
 
 
 def test_a_field_of_any_length_is_read(tmp_path):

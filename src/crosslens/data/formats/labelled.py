@@ -106,11 +106,14 @@ def read_jsonl(
 def write_csv(corpus: Corpus, path: str | Path) -> None:
     """Write texts, or pairs of texts, with their labels, atomically."""
     rows = _rows(corpus)
+    lines = map(_csv_line, ([*rows[0]], *([*row.values()] for row in rows)))
+    write_bytes(path, "".join(lines).encode("utf-8"))
+
+
+def _csv_line(fields: list[str]) -> str:
     stream = io.StringIO(newline="")
-    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_bytes(path, stream.getvalue().encode("utf-8"))
+    csv.writer(stream).writerow(fields)  # only a terminator with a carriage return has fields with one quoted
+    return stream.getvalue().removesuffix("\r\n") + "\n"
 
 
 def write_jsonl(corpus: Corpus, path: str | Path) -> None:
