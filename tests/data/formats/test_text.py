@@ -36,6 +36,15 @@ def test_full_stops_that_are_attached_to_words_are_noticed(tmp_path):
     read_words(written(tmp_path, "Le chat dort.", "Il pleut .", "Qui vient ?"))  # fewer than half of the sentences
 
 
+@pytest.mark.parametrize("row", ["Ci\tADP", "wàllu\tNOUN\twàllu"])
+def test_words_with_their_tags_are_not_text(tmp_path, row):
+    """Parts of speech would be words."""
+    for reader in (read, read_words):
+        with pytest.raises(DataError, match=r"raw\.txt: looks like one word and its tag per line.*from CoNLL-U"):
+            reader(written(tmp_path, *[row] * 9, "", "…"))
+        assert len(reader(written(tmp_path, *[row] * 8, "Le chat dort .", "Il pleut ."))) == 10
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -16,7 +16,8 @@ def read(path: str | Path, *, language: str | None = None) -> Corpus:
     """Read a text file; empty lines are skipped, and lines are normalised to NFC.
 
     Raises:
-        DataError: with file and line, for a file that is missing, empty, or not UTF-8.
+        DataError: with file and line, for a file that is missing, empty, or not UTF-8; or one with a word and its tag
+            per line, as the tags would be words.
     """
     file = str(path)
     items = tuple(Text((line,), where=Where(file, number)) for number, line in _lines(path))
@@ -129,8 +130,18 @@ def read_labelled(path: str | Path, labels: str | Path, *, name: str | None = No
     return replace(texts, items=items, name=name or str(path), split=split)
 
 
+_TAGGED = regex.compile(r"\S+(?:\t\S+){1,2}")
+"""A word and its tag, or a word, its tag and its lemma, separated by tabs."""
+
+
 def _lines(path: str | Path) -> list[tuple[int, str]]:
     lines = [(number, text) for number, line in numbered_lines(path) if (text := normal(line).strip())]
     if not lines:
         raise DataError("contains no text", file=str(path))
+    if 10 * sum(_TAGGED.fullmatch(line) is not None for _, line in lines) >= 9 * len(lines):
+        raise DataError(
+            "looks like one word and its tag per line, not like text",
+            file=str(path),
+            hint="parts of speech are read from CoNLL-U, entities as IOB tags such as B-LOC",
+        )
     return lines
