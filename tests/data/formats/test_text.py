@@ -103,6 +103,12 @@ def test_a_text_that_is_cut_into_words_keeps_its_id_and_place(tmp_path):
     assert (cut.name, cut.language) == (corpus.name, "fr")
 
 
+def test_byte_order_marks_of_joined_files_are_no_characters_of_words(tmp_path):
+    file = written(tmp_path, "\ufeffLe chat dort .", "\ufeffMa chatte dort .")
+    for reader in (read, read_words, read_lines):
+        assert [item.text for item in reader(file)] == ["Le chat dort .", "Ma chatte dort ."]
+
+
 def test_lines_are_counted_with_the_empty_ones(tmp_path):
     file = written(tmp_path, "", "Le chat dort .", "  ", "Il pleut .")
     for corpus in (read(file), read_words(file)):

@@ -111,9 +111,7 @@ def _sentence(block: Sequence[str], file: str, start: int, partly: dict[str, int
     first = None
     range_end, range_line, node = 0, 0, 0  # end of the last multiword range; last empty node after this word
     for number, line in enumerate(block, start=start):
-        line = line.rstrip("\r\n")
-        if number == 1:
-            line = line.removeprefix(BYTE_ORDER_MARK)
+        line = line.rstrip("\r\n").removeprefix(BYTE_ORDER_MARK)  # of any line, as files may be joined by cat
         if not line:
             continue
         first = first or number
@@ -242,8 +240,8 @@ def _lines(sentence: Sentence) -> Iterator[str]:
         yield from _new_lines(sentence)
         return
     word = 0
-    for position, whole in enumerate(sentence.lines or ()):
-        line = whole.removeprefix(BYTE_ORDER_MARK) if position == 0 else whole
+    for whole in sentence.lines or ():
+        line = whole.removeprefix(BYTE_ORDER_MARK)
         if not line.partition("\t")[0].isdecimal():
             yield whole
             continue

@@ -47,12 +47,15 @@ def read_text(path: str | Path, *, otherwise: str | None = None) -> str:
 
 
 def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Number the lines of a UTF-8 file from 1, without line endings and byte order mark.
+    """Number the lines of a UTF-8 file from 1, without line endings and the byte order marks at their beginning.
+
+    Files that are joined, as by ``cat``, leave such marks in the middle.
 
     Raises:
         DataError: as `read_text`.
     """
-    return enumerate(read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n"), start=1)
+    lines = read_text(path).split("\n")
+    return enumerate((line.removeprefix(BYTE_ORDER_MARK) for line in lines), start=1)
 
 
 def blocks(text: str, *, spaces_are_empty: bool = False) -> Iterator[tuple[int, list[str]]]:

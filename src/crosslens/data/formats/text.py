@@ -6,7 +6,7 @@ from pathlib import Path
 import regex
 
 from crosslens.data.corpus import Corpus, require_corpus
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, normal, numbered_lines, read_text
+from crosslens.data.formats.lines import normal, numbered_lines
 from crosslens.data.scripts import script_name, unsegmented_script
 from crosslens.data.sentence import Sentence, Text, Where
 from crosslens.errors import DataError, warn
@@ -105,7 +105,7 @@ def read_lines(path: str | Path, *, name: str | None = None, language: str | Non
         DataError: as `read`, and for an empty line, because skipping it would shift the alignment.
     """
     file = str(path)
-    lines = read_text(path).removeprefix(BYTE_ORDER_MARK).split("\n")
+    lines = [line for _, line in numbered_lines(path)]
     lines = lines[:-1] if lines[-1] == "" else lines
     for number, line in enumerate(lines, start=1):
         if not line.strip():
