@@ -113,6 +113,15 @@ def test_a_comment_may_look_like_a_row(tmp_path):
         assert [s.words for s in iob.read(written(tmp_path, plain)).sentences] == [("Paris", "is")]
 
 
+def test_hashtags_are_words_in_files_without_tags(tmp_path):
+    corpus = iob.read(written(tmp_path, "#sent_id 7\n# a note\n#MeToo\n \t\n#\nMeToo \n#too \n"))
+    assert [(s.id, s.words) for s in corpus.sentences] == [("7", ("#MeToo",)), (None, ("#", "MeToo", "#too"))]
+    tagged = replace(corpus, items=tuple(replace(s, entities=("O",) * len(s)) for s in corpus.sentences))
+    text = "#sent_id 7\n# a note\n1\t#MeToo\tO\t-\t-\n\n1\t#\tO\t-\t-\n2\tMeToo\tO\t-\t-\n3\t#too\tO\t-\t-\n\n"
+    assert iob.to_text(tagged) == text
+    assert iob.read(written(tmp_path, text)).items == tagged.items
+
+
 def test_a_word_that_is_a_hash_becomes_no_comment(tmp_path):
     """Of sentences that are written in another layout, comments are kept, but not rows."""
     read = iob.read(written(tmp_path, "# a note\n#\tO\nParis\tB-LOC\n"))

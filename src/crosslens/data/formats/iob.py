@@ -6,7 +6,7 @@ Each line has one word, and an empty line ends a sentence. The layouts differ in
     CoNLL        ``Paris NNP B-NP B-LOC``, word first and tag last, separated by tabs or spaces; also MasakhaNER
     MultiNERD    ``0 <tab> Paris <tab> B-LOC``, the same behind the word's number
     WikiANN      ``en:Paris <tab> B-LOC``, with the language before every word
-    no tags      ``Paris``, unannotated text
+    no tags      ``Paris``, unannotated text; a comment is a sentence id, or begins with ``#`` and a space
 
 Tags are kept unchanged, even invalid ones (an I- that continues nothing); `crosslens.scores.spans` decides how to
 read them.
@@ -230,11 +230,13 @@ def _other_columns(line: str, layout: Layout, file: str, number: int) -> DataErr
 
 
 def _is_comment(line: str, columns: Sequence[str], layout: Layout) -> bool:
-    """Whether a line is a comment: it begins with #, which can also be a word in files of words and tags only."""
+    """Whether a line is a comment: it begins with #, as a word such as #MeToo can too where words are not numbered."""
     if not line.startswith("#"):
         return False
-    if layout.numbered or layout.tag is None:
+    if layout.numbered:
         return True
+    if layout.tag is None:
+        return line.startswith("# ") or sentence_id(line) is not None
     return len(columns) != layout.columns or not TAG.fullmatch(columns[layout.tag])
 
 
@@ -292,7 +294,9 @@ def _lines(sentence: Sentence, layout: Layout | None) -> Iterator[str]:
     tags = sentence.entities or ()
     if layout is None or layout.tag is None:
         bare = (line.rstrip("\r\n").removeprefix(BYTE_ORDER_MARK) for line in sentence.lines or ())
-        yield from (f"{line}\n" for line in bare if line.startswith("#") and "\t" not in line)
+        hashtags = {word for word in sentence.words if word.startswith("#")}
+        comments = (line for line in bare if line.startswith("#") and "\t" not in line)
+        yield from (f"{line}\n" for line in comments if normal(line.strip()) not in hashtags)
         for number, (word, tag) in enumerate(zip(sentence.words, tags, strict=True), start=1):
             yield f"{number}\t{as_field(word)}\t{tag}\t-\t-\n"
         yield "\n"
