@@ -145,7 +145,8 @@ def test_what_is_transliterated_is_read_from_the_same_folder_and_split(treebanks
     [
         ("ud/en_toy:trian", r"unknown split 'trian' .did you mean 'train'"),
         ("ud/fr_pud:train", r"ud/fr_pud has no train split .available: test"),
-        ("ud/en-toy", "is not a valid corpus name"),
+        ("ud/en~toy", "is not a valid corpus name"),
+        ("ud/en-toy", "corpus 'ud/en-toy' not found in .*did you mean 'ud/en_toy'"),
         ("unre/en_ewt", "unknown collection 'unre' .did you mean 'uner'"),
         ("raw/wo", "'raw/wo' is raw text without words .*`crosslens predict MODEL raw/wo --split-words --out FILE`"),
         ("nowhere.conllu", "corpus file .* not found"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crosslens.corpora.catalogue import list_corpora, load_corpus, match_corpora
+from crosslens.corpora.catalogue import list_corpora, load_corpora, load_corpus, match_corpora, named_language
 from crosslens.corpora.collection import language_tag
 from crosslens.corpora.parallel import load_parallel
 from crosslens.errors import DataError
@@ -111,6 +111,23 @@ def test_other_files_beside_the_splits_of_a_language_are_no_corpus(tmp_path, mon
     assert {name: splits for name, splits in list_corpora(tmp_path).items() if "wikiann" in name} == {
         "wikiann/fr": ["test"]
     }
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [("simple", "en"), ("als", "gsw"), ("zh-classical", "lzh"), ("be-x-old", "be"), ("zh-yue", "yue"), ("no", "no")],
+)
+def test_the_codes_of_wikipedias_are_names_of_corpora(tmp_path, code, language):
+    (tmp_path / "wikiann" / code).mkdir(parents=True)
+    (tmp_path / "wikiann" / code / "test").write_text(f"{code}:Paris\tB-LOC\n{code}::\tO\n", "utf-8")
+    (corpus,) = load_corpora("wikiann/*", data=tmp_path)
+    assert (corpus.name, corpus.language, corpus[0].words) == (f"wikiann/{code}:test", language, ("Paris", ":"))
+
+
+def test_a_misspelt_name_is_not_found():
+    assert named_language("ud/unheard-of_pud") == "unheard-of"
+    with pytest.raises(DataError, match="corpus 'ud/unheard-of_pud' not found"):
+        load_corpus("ud/unheard-of_pud")
 
 
 def test_a_tag_has_its_script_only_where_it_is_not_the_usual_one():

@@ -78,7 +78,7 @@ _TAG = r"[a-z]{2,3}(?:-\w+)*"
 IN_LANGUAGE = re.compile(rf"(?P<language>{_TAG})=(?P<path>.+)\Z", re.ASCII)
 """A path with its language, such as ``wo=my.txt``."""
 
-_NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?]+)(?::(?P<split>\w+))?\Z", re.ASCII)
+_NAME = re.compile(r"(?P<collection>[a-z]\w*)/(?P<corpus>[\w*?-]+)(?::(?P<split>\w+))?\Z", re.ASCII)
 _SLICE = re.compile(r"(?P<name>.+)\[(?:(?P<seed>\d+)~)?(?P<begin>\d*):(?P<end>\d*)\]\Z")
 _SELECTION = re.compile(rf"(?P<name>.+)\[(?P<selection>{'|'.join(SELECTIONS)})\]\Z")
 _SCHEME = re.compile(r"(?P<name>.+)(?P<scheme>@[^@]+)\Z")

@@ -53,6 +53,22 @@ CONLL_SPLITS = {"train": "train", "testa": "dev", "testb": "test"}
 """Ending of a file of the CoNLL shared tasks -> split."""
 
 
+WIKIPEDIA_TAGS = {
+    "als": "gsw",
+    "bat-smg": "sgs",
+    "be-x-old": "be",
+    "cbk-zam": "cbk",
+    "eml": "egl",
+    "fiu-vro": "vro",
+    "map-bms": "jv",
+    "roa-rup": "rup",
+    "simple": "en",
+    "zh-classical": "lzh",
+    "zh-min-nan": "nan",
+    "zh-yue": "yue",
+}
+"""Code of a Wikipedia that is no language tag, or that of another language -> tag."""
+
 OWN_TAGS = {"prs": "prs", "prs_Arab": "prs", "twi": "tw", "twi_Latn": "tw", "kmr": "kmr", "kmr_Latn": "kmr"}
 """Code of a language -> its tag, where CLDR would give it another: Dari Persian's, Twi Akan's, and Kurmanji, which has
 its own in Universal Dependencies, that of all Kurdish."""
@@ -108,7 +124,16 @@ def tag_or_none(code: str) -> str | None:
 
 def _first_part(corpus: str) -> str:
     """Language at the beginning of a corpus name: ``en`` of ``en_ewt``, ``wo`` of MasakhaNER's ``wol``."""
-    return langcodes.standardize_tag(corpus.partition("_")[0])
+    code = corpus.partition("_")[0]
+    try:
+        return langcodes.standardize_tag(code)
+    except LanguageTagError:  # a misspelt name
+        return code
+
+
+def _of_wikipedia(code: str) -> str:
+    """Language of a Wikipedia: ``en`` of ``simple``, ``be`` of ``be-x-old``."""
+    return _first_part(WIKIPEDIA_TAGS.get(code, code))
 
 
 def _none(corpus: str) -> None:
@@ -330,7 +355,7 @@ _ALL: dict[str, Collection] = {
     "wikiann": Collection(
         _by_language("wikiann", "*/*"),
         partial(iob.read, prefixed=True),
-        _first_part,
+        _of_wikipedia,
         get="`crosslens data get wikiann`",
         licence="none stated; text of Wikipedia",
         published="github.com/afshinrahimi/mmner",

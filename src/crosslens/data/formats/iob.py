@@ -27,7 +27,7 @@ from crosslens.formatting import counted
 
 TAG = re.compile(r"O|[BI]-\S+")
 _OTHER_SCHEME = re.compile(r"[ESLUM]-\S+")
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:")
+_LANGUAGE = re.compile(r"(?:[a-z]{2,3}(?:-[a-z]+)*|simple):")  # simple: the Wikipedia in simple English
 _COLUMN = re.compile(r"[^ \t]+")
 """A column, whatever separates it from the others."""
 CONLLU_COLUMNS = 10
