@@ -53,7 +53,7 @@ ODD = {
     "a form of UD 1": block("#sent_id 7", *PLAIN),
     "a line separator in a form": block(WORD.format(1, "a\u2028b\x85c", "X", 0, "root")),
     "tags of another tag set": block(
-        WORD.format(1, "dogs", "CONJ", 2, "nsubj"), WORD.format(2, "bark", "vbz", 0, "root")
+        WORD.format(1, "dogs", "CONJ", 2, "nsubj"), WORD.format(2, "bark", "vbz", 0, "HD")
     ),
     "nothing annotated": block(WORD.format(1, "dogs", "_", "_", "_")),
     "empty node first": block("0.1\tgone" + "\t_" * 8, *PLAIN),
@@ -190,6 +190,26 @@ REFUSED = {
         block(PLAIN[0], WORD.format(2, "bark", "verb", 0, "root")),
         2,
         "'verb' is not a UPOS tag (write VERB, in capital letters)",
+    ),
+    "white space behind a tag": (
+        block(PLAIN[0], WORD.format(2, "bark", "VERB ", 0, "root")),
+        2,
+        "'VERB ' is not a UPOS tag (write VERB, without white space)",
+    ),
+    "white space as a tag": (
+        block(WORD.format(1, "bark", " ", 0, "root")),
+        1,
+        "' ' is not a UPOS tag (write _ for no UPOS tag)",
+    ),
+    "white space before a relation": (
+        block(WORD.format(1, "bark", "VERB", 0, "\u00a0root")),
+        1,
+        "is not a relation (write root, without white space)",
+    ),
+    "a relation in capital letters": (
+        block(WORD.format(1, "dogs", "NOUN", 2, "Nsubj:Pass"), PLAIN[1]),
+        1,
+        "'Nsubj:Pass' is not a relation (write nsubj:pass, in small letters)",
     ),
     "an empty form": (block(WORD.format(1, "", "X", 0, "root")), 1, "has no form"),
     "comments alone": (block(*PLAIN) + block("# sent_id = 2"), 4, "sentence without words"),

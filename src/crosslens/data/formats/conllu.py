@@ -6,7 +6,9 @@ replaces only the columns whose values have changed.
 https://universaldependencies.org/format.html
 """
 
+import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from sys import intern
 
@@ -51,7 +53,8 @@ def read(
 
     Raises:
         DataError: with file and line, for a file that is missing, empty or not UTF-8; a wrong number of columns;
-            missing or repeated ids; UPOS tags in small letters; heads that are not numbers, out of range or cyclic; or
+            missing or repeated ids; UPOS tags in small letters, relations in capital letters, or white space around
+            them; heads that are not numbers, out of range or cyclic; or
             annotation of only some words of a sentence.
     """
     file = str(path)
@@ -150,8 +153,10 @@ def _sentence(block: Sequence[str], file: str, start: int, partly: dict[str, int
         raise DataError(
             f"the multiword range ends at {range_end}, after the last word {words}", file=file, line=range_line
         )
-    if not _TAGS.issuperset(upos):
-        _refuse_small_letters(upos, file, lines)
+    for kind, values in (("UPOS tag", upos), ("relation", relations)):
+        for value, line in zip(values, lines, strict=True):
+            if hint := _misspelling(kind, value):
+                raise DataError(f"{value!r} is not a {kind}", file=file, line=line, hint=hint)
     for layer, values in zip(LAYERS, (upos, heads, relations), strict=True):
         if ABSENT in values or "" in values:
             if values.count(ABSENT) < words:
@@ -168,7 +173,11 @@ def _sentence(block: Sequence[str], file: str, start: int, partly: dict[str, int
     )
 
 
-_TAGS = frozenset((*UPOS_TAGS, ABSENT))
+_RELATION = re.compile(
+    "(acl|advcl|advmod|amod|appos|aux|case|cc|ccomp|clf|compound|conj|cop|csubj|dep|det|discourse|dislocated|expl|fixed"
+    "|flat|goeswith|iobj|list|mark|nmod|nsubj|nummod|obj|obl|orphan|parataxis|punct|reparandum|root|vocative|xcomp)(:.*)?"
+)
+"""A relation of UD 2, with or without a subtype."""
 _SEPARATE = "an empty line separates sentences"
 
 
@@ -180,13 +189,17 @@ def _range_end(identifier: str, words: int) -> int | None:
     return int(end) if int(end) >= int(begin) else None
 
 
-def _refuse_small_letters(upos: Sequence[str], file: str, lines: Sequence[int]) -> None:
-    """Refuse ``noun``, which would be another tag than the ``NOUN`` of all other treebanks; other tag sets are read."""
-    for tag, line in zip(upos, lines, strict=True):
-        if tag not in _TAGS and tag.upper() in _TAGS:
-            raise DataError(
-                f"{tag!r} is not a UPOS tag", file=file, line=line, hint=f"write {tag.upper()}, in capital letters"
-            )
+@cache
+def _misspelling(kind: str, value: str) -> str | None:
+    """Hint for ``noun``, ``NOUN `` and ``Nsubj``, which would be other labels than those of all other treebanks; None
+    for the labels of UD, and of other tag sets, which are read.
+    """
+    if value != value.strip():
+        return f"write {value.strip()}, without white space" if value.strip() else f"write {ABSENT} for no {kind}"
+    if kind == "UPOS tag":
+        return f"write {value.upper()}, in capital letters" if value != value.upper() in UPOS_TAGS else None
+    right = value.lower()
+    return f"write {right}, in small letters" if value != right and _RELATION.fullmatch(right) else None
 
 
 def _partly_annotated(file: str, sentences: Sequence[Sentence], layer: str, line: int) -> DataError:
