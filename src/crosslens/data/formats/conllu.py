@@ -13,7 +13,7 @@ from pathlib import Path
 from sys import intern
 
 from crosslens.data.corpus import Corpus, item_error, selected
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, joined, normal, read_text, sentence_id
+from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, joined, normal, read_blocks, sentence_id
 from crosslens.data.sentence import UPOS as UPOS_TAGS
 from crosslens.data.sentence import Sentence, Where
 from crosslens.errors import DataError
@@ -42,7 +42,7 @@ def read(
 
     Words are syntactic words, without multiword ranges and empty nodes, normalised to NFC. A layer (UPOS, HEAD, DEPREL)
     that is ``_`` for every word of a sentence is absent. A byte order mark, Windows line endings, UD 1 comments, forms
-    with spaces and a missing last newline are accepted and preserved.
+    with spaces, empty lines of spaces or tabs and a missing last newline are accepted and preserved.
 
     Args:
         name: name of the corpus in errors and records; the path by default.
@@ -59,7 +59,7 @@ def read(
     """
     file = str(path)
     partly: dict[str, int] = {}
-    sentences = tuple(_sentence(block, file, start, partly, cycles=cycles) for start, block in blocks(read_text(path)))
+    sentences = tuple(_sentence(block, file, start, partly, cycles=cycles) for start, block in read_blocks(path))
     if not sentences:
         raise DataError("contains no sentences", file=file, hint="check that this is the right file")
     refused = {layer: line for layer, line in partly.items() if layer not in incomplete}
@@ -115,7 +115,7 @@ def _sentence(block: Sequence[str], file: str, start: int, partly: dict[str, int
     range_end, range_line, node = 0, 0, 0  # end of the last multiword range; last empty node after this word
     for number, line in enumerate(block, start=start):
         line = line.rstrip("\r\n").removeprefix(BYTE_ORDER_MARK)  # of any line, as files may be joined by cat
-        if not line:
+        if not line.strip(" \t"):
             continue
         first = first or number
         if line[0] == "#":
@@ -125,7 +125,8 @@ def _sentence(block: Sequence[str], file: str, start: int, partly: dict[str, int
             continue
         columns = line.split("\t")
         if len(columns) != COLUMNS:
-            hint = "columns are separated by tabs" if len(columns) == 1 else None
+            hint = "write _ in columns without a value" if len(columns) < COLUMNS else None
+            hint = "columns are separated by tabs" if len(columns) == 1 else hint
             raise DataError(
                 f"{counted(len(columns), 'column', 'columns')}, but CoNLL-U has 10", file=file, line=number, hint=hint
             )

@@ -19,7 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crosslens.data.corpus import Corpus
-from crosslens.data.formats.lines import BYTE_ORDER_MARK, as_field, blocks, joined, normal, read_text, sentence_id
+from crosslens.data.formats.lines import (
+    BYTE_ORDER_MARK,
+    as_field,
+    blocks,
+    joined,
+    normal,
+    read_blocks,
+    read_text,
+    sentence_id,
+)
 from crosslens.data.sentence import Sentence, Where
 from crosslens.errors import DataError, warn
 from crosslens.files import write_bytes
@@ -89,8 +98,7 @@ def read(
             differ in capital letters; missing ids; or a word without its prefix.
     """
     file = str(path)
-    text = read_text(path, otherwise=otherwise)
-    sentence_blocks = list(blocks(text, spaces_are_empty=True))
+    sentence_blocks = list(read_blocks(path, otherwise=otherwise))
     layout = _layout([line for _, block in sentence_blocks for line in block], prefixed)
     sentences = []
     waiting: list[str] = []  # lines between documents belong to the next sentence

@@ -52,26 +52,40 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     Files that are joined, as by ``cat``, leave such marks in the middle.
 
     Raises:
-        DataError: as `read_text`.
+        DataError: as `read_blocks`.
     """
-    lines = read_text(path).split("\n")
+    lines = _text_of_lines(path).split("\n")
     return enumerate((line.removeprefix(BYTE_ORDER_MARK) for line in lines), start=1)
 
 
-def blocks(text: str, *, spaces_are_empty: bool = False) -> Iterator[tuple[int, list[str]]]:
+def _text_of_lines(path: str | Path, *, otherwise: str | None = None) -> str:
+    text = read_text(path, otherwise=otherwise)
+    if "\n" not in text and "\r" in text.rstrip("\r"):
+        hint = "convert them, for example with tr '\\r' '\\n'"
+        raise DataError("its lines end in carriage returns alone", file=str(path), hint=hint)
+    return text
+
+
+def read_blocks(path: str | Path, *, otherwise: str | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Read the `blocks` of a UTF-8 file.
+
+    Raises:
+        DataError: as `read_text`, and if the lines end in carriage returns alone.
+    """
+    return blocks(_text_of_lines(path, otherwise=otherwise))
+
+
+def blocks(text: str) -> Iterator[tuple[int, list[str]]]:
     """Split text into blocks separated by empty lines, each with the number of its first line.
 
-    Empty lines belong to the preceding block, so the blocks contain all lines.
-
-    Args:
-        spaces_are_empty: whether lines of spaces and tabs count as empty.
+    Empty lines, which may have spaces and tabs, belong to the preceding block, so the blocks contain all lines.
     """
     block: list[str] = []
     start, filled, closed = 1, False, False
     # Not splitlines, which splits at other characters as well, nor StringIO, which takes four bytes a character.
     for number, match in enumerate(_LINE.finditer(text), start=1):
         line = match[0]
-        blank = line in ("\n", "\r\n", "\r") or (spaces_are_empty and not line.strip(" \t\r\n"))
+        blank = not line.strip(" \t\r\n")
         if closed and not blank:
             yield start, block
             block, start, filled, closed = [], number, False, False
