@@ -55,6 +55,9 @@ def test_running_text_is_split_into_words_when_asked(run, tiny_bert, tmp_path):
         ("Le", "chat", "dort", "."),
         ("L'eau", ",", "c'est", "bon", "!"),
     ]
+    lines = (tmp_path / "split.conllu").read_text("utf-8").splitlines()
+    assert [line for line in lines if line[:1] == "#"] == ["# text = Le chat dort.", "# text = L'eau, c'est bon!"]
+    assert [line.split("\t")[1] for line in lines if line.endswith("SpaceAfter=No")] == ["dort", "L'eau", "bon"]
     status, _, err = run("predict", "out/model", "split.conllu", "--split-words", "--out", "lines.conllu")
     assert (status, "split.conllu is not raw text" in err) == (2, True)
 

@@ -1,5 +1,6 @@
 """``crosslens predict``: annotate a corpus."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,11 @@ def command(
     if split_words and not names_text(corpus):
         raise RequestError(f"--split-words: {corpus} is not raw text", hint="leave it out, or give a .txt file")
     format = next((format for format in known if format.ending == ending), task.format)
-    given = cut_words(load_text(corpus, data=data)) if split_words else corpus
+    given: Any = load_text(corpus, data=data) if split_words else corpus
+    if split_words:  # the file keeps the running text beside the words
+        sentences = zip(cut_words(given).sentences, given, strict=True)
+        items = tuple(replace(words, lines=(f"# text = {text.text}\n",)) for words, text in sentences)
+        given = replace(given, items=items)
     with progress() as bar:
         predicted = predict(loaded, given, data=data, progress=bar)
     write_finished(out, lambda path: format.write(predicted, path))

@@ -272,11 +272,33 @@ def _new_lines(sentence: Sentence) -> Iterator[str]:
     if sentence.id:
         yield f"# sent_id = {sentence.id}\n"
     words = [as_field(word) for word in sentence.words]
-    yield f"# text = {' '.join(words)}\n"
+    text, misc = _running_text(sentence.text, words)
+    yield f"# text = {text}\n"
     for index, word in enumerate(words):
         upos, head, relation = _annotation(sentence, index)
-        yield "\t".join([str(index + 1), word, ABSENT, upos, ABSENT, ABSENT, head, relation, ABSENT, ABSENT]) + "\n"
+        yield (
+            "\t".join([str(index + 1), word, ABSENT, upos, ABSENT, ABSENT, head, relation, ABSENT, misc[index]]) + "\n"
+        )
     yield "\n"
+
+
+def _running_text(text: str, words: Sequence[str]) -> tuple[str, list[str]]:
+    """The running text of words and their MISC; they are joined by spaces if the text has others.
+
+    >>> _running_text("Il dort.", ["Il", "dort", "."]), _running_text("Il dort.", ["Elle"])
+    (('Il dort.', ['_', 'SpaceAfter=No', '_']), ('Elle', ['_']))
+    """
+    misc, place = [], 0
+    for word in words:
+        if not text.startswith(word, place):
+            break
+        end = place = place + len(word)
+        while text[place : place + 1].isspace():
+            place += 1
+        misc.append("SpaceAfter=No" if end == place < len(text) else ABSENT)
+    if len(misc) < len(words) or place < len(text):
+        return " ".join(words), [ABSENT] * len(words)
+    return text, misc
 
 
 def _annotation(sentence: Sentence, word: int) -> list[str]:
