@@ -17,6 +17,7 @@ from crosslens.data.dictionary import of_words
 from crosslens.digests import digest
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.one_layer import OnOneLayer
+from crosslens.encoders.load import load_encoder
 from crosslens.encoders.reinit import random_init
 from crosslens.errors import RequestError
 from crosslens.results.record import Record, Results
@@ -242,3 +243,10 @@ def test_the_seed_is_that_of_the_last_random_change_of_an_encoder(encoder, treeb
         ]
         translated = word_translation(*sides, train=words[0], test=words[1], mapping="identity", baselines=())
         assert set(translated.records["seed"].to_pylist()) == {seeds[0]}
+
+
+def test_an_embedding_table_is_not_recorded_as_that_of_changed_states(tiny_bert):
+    (zero,) = Condition(zero="1").interventions
+    changed = zero.apply(load_encoder(tiny_bert, device="cpu"), seed=1)
+    with pytest.raises(RequestError, match="no states, which zero 1 acts on"):
+        load_vectors(changed, language="en")

@@ -20,7 +20,6 @@ from crosslens.data.corpus import Corpus
 from crosslens.data.formats.text import cut_words
 from crosslens.data.sentence import Sentence, Text
 from crosslens.data.subwords import split_words
-from crosslens.encoders.condition import Condition
 from crosslens.encoders.encoder import layer_outputs
 from crosslens.encoders.interventions.read_as import read_as
 from crosslens.encoders.load import load_encoder
@@ -82,8 +81,6 @@ def test_vectors_are_loaded_from_a_file_a_table_or_a_text(encoder, tiny_bert, tm
         assert_same(load_vectors(given, language="en", text=CORPUS, device="cpu"), contextual_vectors(encoder, CORPUS))
     with pytest.raises(RequestError, match="a list and not a corpus"):
         load_vectors(encoder, language="en", text=[["the", "cat"]])
-    with pytest.raises(RequestError, match="no states, which zero 1 acts on"):
-        load_vectors(Condition(zero="1").interventions[0].apply(encoder, seed=1), language="en")
 
 
 def test_a_text_is_of_the_language_whose_words_are_wanted(encoder):

@@ -292,15 +292,3 @@ def test_a_file_is_suggested_for_its_name_without_the_ending(tmp_path, monkeypat
         read_study("mine")
     with pytest.raises(RequestError, match=r"there is no study 'smok' \(a file ends in \.yaml; did you mean 'smoke'"):
         read_study("smok")
-
-
-def test_a_condition_may_name_the_precision_that_every_study_has(tmp_path):
-    text = LEAST + "conditions:\n  - none\n  - {layers: 1-2, precision: float32}\n"
-    assert read_study(write(tmp_path, text)).conditions == (Condition(), Condition(layers="1-2"))
-
-
-def test_a_condition_may_name_the_precision_that_its_study_has(tmp_path):
-    text = LEAST + "precision: bfloat16\nconditions:\n  - none\n  - {layers: 1-2, precision: bfloat16}\n"
-    study = read_study(write(tmp_path, text))
-    assert study.conditions == (Condition(), named := Condition(layers="1-2", precision="bfloat16"))
-    assert study.computed(named) == named

@@ -95,13 +95,6 @@ def test_changed_columns_and_nothing_else_are_rewritten(written):
     assert to_text(Corpus((bare,), "c")) == text.replace("NOUN", "_").replace("\t0\troot", "\t_\t_")
 
 
-def test_files_that_are_joined_have_byte_order_marks_between_them(written):
-    text = "\ufeff" + block("# sent_id = a", *PLAIN) + "\ufeff" + block(*PLAIN)
-    first, second = read(written(text))
-    assert (first.words, first.heads) == (second.words, second.heads)
-    assert to_text(read(written(text))) == "\ufeff" + text.replace("\ufeff", "")
-
-
 @pytest.mark.parametrize("end", ["", "\n", "\n\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_the_last_sentence_of_a_file_may_be_followed_by_others(written, tmp_path, end, mark):

@@ -19,7 +19,7 @@ def test_joined_sentences_are_split_where_they_were_joined(mark, end):
 
 @pytest.mark.parametrize("text", ["", "\n", "\n\n", "\r\n \n"])
 def test_empty_lines_alone_are_no_block(text):
-    assert list(blocks(text, spaces_are_empty=True)) == []
+    assert list(blocks(text)) == []
 
 
 def test_a_single_sentence_and_separated_ones_are_kept_to_the_byte():
@@ -50,3 +50,10 @@ def test_a_row_with_too_few_columns_says_how_to_fill_them(tmp_path):
     (tmp_path / "x.conllu").write_text("1\tCi\tci\tADP\n")
     with pytest.raises(DataError, match=r"4 columns, but CoNLL-U has 10 .write _ in columns without a value"):
         conllu.read(tmp_path / "x.conllu")
+
+
+def test_files_that_are_joined_have_byte_order_marks_between_them(written):
+    text = "\ufeff" + block("# sent_id = a", *PLAIN) + "\ufeff" + block(*PLAIN)
+    first, second = conllu.read(written(text))
+    assert (first.words, first.heads) == (second.words, second.heads)
+    assert conllu.to_text(conllu.read(written(text))) == "\ufeff" + text.replace("\ufeff", "")
