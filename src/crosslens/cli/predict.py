@@ -34,7 +34,7 @@ def command(
     CORPUS is a name, a .conllu or IOB file, or a .txt file with one sentence per line, its words and punctuation marks
     separated by spaces (or with --split-words). Texts are read from .tsv, .csv or .jsonl files with a column text, or
     from a .txt file with one text per line. Trees and word tags are written as CoNLL-U, entities as IOB2, text labels
-    as .tsv, .csv or .jsonl.
+    as .tsv, .csv or .jsonl, with the texts and the column id (not of pairs in .tsv), but no other columns.
     """
     from crosslens.cli._display import progress, say
     from crosslens.corpora.catalogue import load_text, names_text

@@ -79,6 +79,24 @@ def test_line_breaks_of_any_kind_are_kept_in_comma_separated_files(tmp_path):
     assert (tmp_path / "x.csv").read_bytes().endswith(b'"a ""b"", c",good\nplain,good\n')
 
 
+def test_texts_to_predict_keep_their_ids_where_they_have_some(tmp_path):
+    (tmp_path / "x.csv").write_text("id,text,label,author\nr7,a,good,Ann\n,b,bad,Bob\n")
+    (tmp_path / "y.csv").write_text("premise,hypothesis,label\na,b,neutral\n")
+    for format in LABELLED:
+        texts = load_corpus(tmp_path / "x.csv", format=to_complete(format, ("label",)))
+        format.write(texts, tmp_path / f"p{format.ending}")
+        again = load_corpus(tmp_path / f"p{format.ending}", format=to_complete(format, ("label",)))
+        assert [(text.id, text.text, text.label) for text in again.texts] == [("r7", "a", "good"), ("3", "b", "bad")]
+    assert (tmp_path / "p.csv").read_text() == "id,text,label\nr7,a,good\n3,b,bad\n"
+    CSV.write(load_corpus(tmp_path / "y.csv", format=to_complete(TSV, ("label",))), tmp_path / "p.csv")
+    assert (tmp_path / "p.csv").read_text() == (tmp_path / "y.csv").read_text()
+
+
+def test_ids_that_need_not_be_unique_align_no_texts(tmp_path):
+    (tmp_path / "x.csv").write_text(",id,text,label\n0,7,a,good\n1,7,b,bad\n")  # pandas writes an index unnamed
+    assert [text.id for text in load_corpus(tmp_path / "x.csv").texts] == ["2", "3"]
+
+
 def test_a_field_of_any_length_is_read(tmp_path):
     assert len(load_corpus(write_csv(tmp_path / "x.csv", [("word " * 50_000, "good")]))[0].text) == 249_999
 

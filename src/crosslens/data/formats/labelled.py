@@ -124,8 +124,11 @@ def write_jsonl(corpus: Corpus, path: str | Path) -> None:
 
 def _rows(corpus: Corpus) -> list[Columns]:
     layouts = {len(layout.segments): layout for layout in (LABELLED, XNLI)}
+    # Texts without an id in their file have the number of its line.
+    named = any(text.where is not None and text.id != str(text.where.line) for text in corpus.texts)
     rows = []
     for text in corpus.texts:
         layout = layouts[len(text.segments)]
-        rows.append({**dict(zip(layout.segments, text.segments, strict=True)), layout.label: text.label})
+        row = dict(zip(layout.segments, text.segments, strict=True)) | {layout.label: text.label}
+        rows.append({"id": text.id, **row} if named else row)
     return rows

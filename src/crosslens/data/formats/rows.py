@@ -146,12 +146,14 @@ def texts(
 
     Args:
         labelled: whether there is a column of labels.
-        incomplete: whether texts may lack a label, as those to predict, of which none may be left out.
+        incomplete: whether texts may lack a label, as those to predict, of which none may be left out. They keep the
+            ids of a column ``id``, which need not be unique and by which other corpora are not aligned.
         label: function from a value of that column to the label; None for no label.
 
     Raises:
         DataError: with file and line, for a missing or empty field.
     """
+    own = layout.id or ("id" if incomplete else None)
     for line, row in rows:
         unlabelled = not labelled or (incomplete and _missing(row.get(layout.label)))
         for column in layout.segments if unlabelled else layout.columns:
@@ -166,9 +168,9 @@ def texts(
             value = None
         if value is None and labelled and not incomplete:
             continue
-        identifier = row.get(layout.id) if layout.id else None
+        identifier = row.get(own) if own else None
         segments = tuple(normal(str(row[column])).strip() for column in layout.segments)
-        yield Text(segments, value, str(line if identifier is None else identifier), Where(file, line))
+        yield Text(segments, value, str(line if _missing(identifier) else identifier), Where(file, line))
 
 
 def of_language(rows: Rows, layout: Layout, language: str | None, file: str) -> Rows:
