@@ -28,3 +28,12 @@ def test_a_fine_tuned_model_has_the_rows_of_its_encoder(run, tiny_bert):
         assert status == 0, said
         rows.append([(row["encoder"], row["measure"], row["value"]) for row in rows_of(f"{name}/results.csv")])
     assert rows[0] == rows[1]
+
+
+def test_a_limit_is_that_of_the_models_training(run, tiny_bert):
+    words = ("overlap", tiny_bert, "--train", "ud/en_toy", "--test", "ud/fr_pud")
+    status, shown, said = run(*words, "--limit", "2", "--out", "out")
+    assert status == 0, said
+    assert "occur in 2 sentences of ud/en_toy, in percent" in shown
+    assert {row["settings"] for row in rows_of("out/results.csv")} == {"limit=2"}
+    assert run(*words, "--limit", "0", "--out", "none")[0] == 2

@@ -27,6 +27,7 @@ def test_a_question_is_known_by_all_that_decides_its_answer():
         replace(probed, inputs="raw"),
         replace(probed, dev=FRENCH.corpus),
         Overlap(FRENCH.corpus, FRENCH.corpus),
+        Overlap(FRENCH.corpus, FRENCH.corpus, limit=320),
     ]
     assert len({question.id for question in questions}) == len(questions)
 
@@ -57,3 +58,7 @@ def test_another_rule_is_another_question(monkeypatch, tmp_path):
     )
     assert store.collect("s").records["value"].to_pylist() == [60.0]
     assert store.answers(before.run.id).records["value"].to_pylist() == [50.0, 60.0]
+
+
+def test_an_overlap_with_all_training_sentences_has_the_id_that_it_had_before_limits():
+    assert Overlap(CorpusRef("a", "1"), CorpusRef("b", "2")).id == "2c54337231a232cd"

@@ -160,3 +160,27 @@ def test_scores_and_similarities_of_different_conditions_are_named(condition, sh
     ]
     assert correlations(changed + scores + alike, skipped=skipped.append)
     assert len(skipped) == 1
+
+
+def overlap_of(settings, *, sign):
+    counted = {"task": None, "metric": "overlap", "measure": "overlap_types", "layer": None, "state": "pretrained"}
+    return [replace(row, **counted, settings=settings) for row in records(train="a", sign=sign) if row.measure]
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ((None, "limit=20"), {"": 1, "limit=20": -1}),
+        ((None,), {"": 1, "limit=20": 1}),  # records made before overlaps had limits
+        (("limit=20",), {"limit=20": -1}),
+        (("limit=20 training=1", "limit=50"), {"limit=20": -1}),
+        (("limit=50",), {}),
+    ],
+)
+def test_an_overlap_belongs_to_the_models_of_its_limit(limits, expected):
+    """Overlap with all sentences falls as the gap rises; that with a limit rises with the score, and so on."""
+    rows = [row for settings in (None, "limit=20") for row in records(train="a", settings=settings) if not row.measure]
+    for settings in limits:
+        rows += overlap_of(settings, sign=1 if settings else -1)
+    found = correlations(Results.of(rows), measures=["overlap_types"], required=False)
+    assert {each.variant: round(each.correlation.value) for each in found} == expected

@@ -186,3 +186,18 @@ def test_languages_with_embeddings_of_their_own_share_no_subword(encoder, toy):
     assert {(record.target, record.measure): record.value for record in found} == {
         (target, measure): value if target == "en" else 0.0 for (target, measure), value in shared.items()
     }
+
+
+def test_with_a_limit_only_the_sentences_that_models_are_trained_on_count(encoder, toy):
+    train, test = toy(), toy()
+    limited, chosen = (
+        subword_overlap(encoder, train=corpus, tests=[test], limit=limit)
+        for corpus, limit in ((train, 2), (train.limited(2), None))
+    )
+    assert values(limited) == values(chosen)
+    assert values(limited)["overlap_tokens"] < 100
+    known = {(record.train_digest, record.settings) for record in limited}
+    assert known == {(train.digest, "limit=2")}  # as records of models have them
+    assert {record.settings for record in chosen} == {None}
+    with pytest.raises(RequestError, match="limit"):
+        subword_overlap(encoder, train=train, tests=[test], limit=0)

@@ -10,10 +10,16 @@ from crosslens.cli._options import corpus_option, data_option, json_option, out_
 @click.argument("encoder", type=ENCODER)
 @corpus_option("--train", "Training data of the source language: ud/en_ewt.", required=True)
 @test_option
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of training sentences to count: the `limit` that the models were trained with [default: all].",
+)
 @out_option("Folder for results.csv")
 @data_option
 @json_option
-def command(encoder: str, train: str, test: str, out: str, data: str | None, as_json: bool) -> None:
+def command(encoder: str, train: str, test: str, limit: int | None, out: str, data: str | None, as_json: bool) -> None:
     """Measure the percentage of the test data's subwords that occur in the training data, with ENCODER's tokenizer.
 
     overlap_types counts each distinct subword once, overlap_tokens every occurrence. To correlate overlap with
@@ -27,11 +33,13 @@ def command(encoder: str, train: str, test: str, out: str, data: str | None, as_
 
     tests, training = load_tests(test, data=data), load_corpus(train, split="train", data=data)
     loaded, _ = load_subject(encoder, {}, device="cpu")
-    results = subword_overlap(loaded, train=training, tests=tests)
+    results = subword_overlap(loaded, train=training, tests=tests, limit=limit)
     write_results(results, out)
     if as_json:
         print_records(results)
         return
     frame = results.to_pandas()
     table = frame.pivot(index=["target", "corpus"], columns="measure", values="value")
-    print_table(table, title=f"Subwords of the test data that occur in {train}, in percent", note=f"{out}/results.csv")
+    sentences = f"{limit:,} sentences of " if limit else ""
+    title = f"Subwords of the test data that occur in {sentences}{train}, in percent"
+    print_table(table, title=title, note=f"{out}/results.csv")

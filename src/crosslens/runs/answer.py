@@ -89,7 +89,7 @@ def answers(
             train = corpora.planned(overlaps[0].train, split="train")
             for overlap in overlaps:
                 test = corpora.planned(overlap.test)
-                answered[overlap.id] = subword_overlap(subject.encoder, train=train, tests=[test])
+                answered[overlap.id] = subword_overlap(subject.encoder, train=train, tests=[test], limit=overlap.limit)
             note(f"counted subwords shared with {train.name}")
         yield concatenated(answered[each.id].with_columns(question=each.id) for each in group), {}
 

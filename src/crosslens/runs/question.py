@@ -35,9 +35,16 @@ class CorpusRef:
         return cls(corpus.name, corpus.digest, corpus.language)
 
 
-def _without_language(values: list[tuple[str, Any]]) -> dict[str, Any]:
+_LEFT_OUT_IF_NONE = ("limit", "read_as")
+
+
+def _identifying(values: list[tuple[str, Any]]) -> dict[str, Any]:
     """The fields of a question, or of a `CorpusRef` in it, that determine the answer."""
-    return {name: value for name, value in values if name != "language" and (name != "read_as" or value is not None)}
+    return {
+        name: value
+        for name, value in values
+        if name != "language" and not (name in _LEFT_OUT_IF_NONE and value is None)
+    }
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class Question:
     @cached_property
     def id(self) -> str:
         """The first digits of the question's digest."""
-        content = asdict(self, dict_factory=_without_language)
+        content = asdict(self, dict_factory=_identifying)
         return digest({"question": self.kind, "version": self.version, **content})[:DIGITS]
 
     def in_languages(self) -> Self:
@@ -224,14 +231,19 @@ class ProbeQuestion(Question):
 
 @dataclass(frozen=True)
 class Overlap(Question):
-    """What share of a test corpus's subwords occurs in the training data?"""
+    """What share of a test corpus's subwords occurs in the training data?
+
+    Attributes:
+        limit: number of training sentences that models are trained on; None: all.
+    """
 
     kind: ClassVar[str] = "overlap"
     version: ClassVar[int] = versions.OVERLAP
-    owns: ClassVar[frozenset[str]] = frozenset({"seed", "source", "train", "train_digest"})
+    owns: ClassVar[frozenset[str]] = frozenset({"seed", "source", "train", "train_digest", "settings"})
 
     train: CorpusRef
     test: CorpusRef
+    limit: int | None = None
 
     @property
     def about(self) -> str:

@@ -9,12 +9,13 @@ from crosslens.data.subwords import lone_prefixes
 from crosslens.encoders.coverage import fertility
 from crosslens.encoders.encoder import Encoder, require_encoder
 from crosslens.encoders.inputs import cut_subwords
-from crosslens.errors import RequestError
+from crosslens.errors import RequestError, require_integer
 from crosslens.results.record import Record, Results
+from crosslens.results.record_settings import settings_text
 from crosslens.scores.score import bootstrap_interval
 
 
-def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -> Results:
+def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike, limit: int | None = None) -> Results:
     """Compute the percentage of each test corpus's subword types and tokens that occur in the training data.
 
     Special tokens are ignored, and so are lone word-start marks, such as XLM-R's before most Chinese words. The unknown
@@ -26,13 +27,14 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
         encoder: encoder that provides the tokenizer.
         train: training data in the source language, as `load_corpus` takes it.
         tests: one or several test corpora, in any languages.
+        limit: number of training sentences to count, those that a recipe with this limit trains on; None: all.
 
     Returns:
         Two records per corpus, one for each measure in `crosslens.similarity.transfer_gap.OVERLAPS`. The tag
         ``unknown`` is the percentage of unknown tokens. ``overlap_tokens`` has a bootstrap interval over sentences.
 
     Raises:
-        RequestError: if there is no test corpus, or for another object than an encoder.
+        RequestError: if there is no test corpus, for an invalid limit, or for another object than an encoder.
         DataError: if a corpus cannot be read.
 
     Examples:
@@ -44,8 +46,9 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
     train, tests = load_corpus(train, split="train"), load_corpora(tests)
     if not tests:
         raise RequestError("subword overlap needs at least one test corpus")
+    limit = None if limit is None else require_integer(limit, "limit", least=1)
     unknown = encoder.tokenizer.unk_token_id
-    seen = np.unique(np.concatenate(_subwords_of(encoder, train)))
+    seen = np.unique(np.concatenate(_subwords_of(encoder, train.limited(limit))))
     seen = seen[seen != unknown] if unknown is not None else seen
     separate = 0 in getattr(encoder.model.config, "separate", ())
     records = []
@@ -82,6 +85,7 @@ def subword_overlap(encoder: Encoder, *, train: CorpusLike, tests: CorpusLike) -
                 corpus_digest=test.digest,
                 train=train.name,
                 train_digest=train.digest,
+                settings=None if limit is None else settings_text({"limit": limit}),
                 fertility=fertility(encoder, test),
                 tags=tags,
             )

@@ -257,7 +257,7 @@ def correlations(
             f"these results have no scores and similarities ({', '.join(measures)}) for the same source and encoder"
             " (with the same precision and checkpoint)",
             hint="combine results of `crosslens finetune` and `crosslens compare`, or name the folder of a study;"
-            " an overlap belongs to the scores of its training and test corpora",
+            " an overlap belongs to the scores of its training and test corpora and limit",
         )
     for models, error in refused.items():
         skipped(f"{models}: {error}")
@@ -466,8 +466,11 @@ def of_same_models(similar: Results, models: Results, *, only_variant: bool) -> 
     described, known = (
         [dict(zip(MATCHED_COLUMNS, values, strict=True)) for values in coded.values] for coded in (rows, scored)
     )
-    matching = [_of_same_models(record, known, only_variant=only_variant) for record in described]
-    return similar.where(np.array(matching, bool)[rows.codes])
+    matching = np.array([_of_same_models(record, known, only_variant=only_variant) for record in described], bool)
+    limits = set(map(_limit, known))
+    of_limit = [record["metric"] == "overlap" and _limit(record) in limits for record in described]
+    exact = matching & np.array(of_limit, bool)  # else overlaps with all sentences, which older records have
+    return similar.where((exact if exact.any() else matching)[rows.codes])
 
 
 def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any]], *, only_variant: bool) -> bool:
@@ -475,7 +478,8 @@ def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any
     if record["metric"] == "overlap":  # overlap depends on the training data, not on the model
         corpora = {model["corpus"] for model in models}
         scored = record["corpus"] in corpora or None in (record["corpus"], *corpora)  # other tasks have other corpora
-        return scored and record["train"] in {model["train"] for model in models}
+        counted = _limit(record) in {None, *map(_limit, models)}
+        return scored and counted and record["train"] in {model["train"] for model in models}
     if record["task"] is None:
         return True
     runs = {model["run"] for model in models}
@@ -486,6 +490,11 @@ def _of_same_models(record: Mapping[str, Any], models: Sequence[Mapping[str, Any
     if record["train"] is None:
         return only_variant
     return _model_key(record) in map(_model_key, models)
+
+
+def _limit(record: Mapping[str, Any]) -> str | None:
+    """Number of training sentences; None: all."""
+    return settings_of(record["settings"]).get("limit")
 
 
 def _model_key(record: Mapping[str, Any]) -> tuple:

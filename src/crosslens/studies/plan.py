@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import cast
 
@@ -352,13 +352,17 @@ class _Planner:
                     return (question if seed is None else replace(question, seed=seed),)
 
                 yield from self._encoder_runs(STATES[state], probed_runs, probed)
-        for _, _, source in sources if self.study.overlap else ():
-            train = self._ref(source.train, "train")
+        for task, _, source in sources if self.study.overlap else ():
+            limit = self.study.recipe_of(task, Condition(), default=self.data.recipe).limit
+            of_source = partial(Overlap, self._ref(source.train, "train"), limit=limit)
 
             def overlaps(
-                partner: str | None, seed: int | None, train: CorpusRef = train, source: Source = source
+                partner: str | None,
+                seed: int | None,
+                of_source: Callable[[CorpusRef], Overlap] = of_source,
+                source: Source = source,
             ) -> tuple[Question, ...]:
-                return tuple(Overlap(train, test) for test in self._tests(source, partner))
+                return tuple(map(of_source, self._tests(source, partner)))
 
             yield from self._encoder_runs(Condition(), pretrained, overlaps)
 
