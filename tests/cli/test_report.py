@@ -100,6 +100,20 @@ def test_a_paper_without_scores_for_these_results_is_named(run):
         assert ("--beside: muller2021 has no published score of these tasks" in said) == named, said
 
 
+def test_tasks_that_a_paper_is_left_out_for_are_named(run):
+    rows = [
+        Record(task=task, source="en", target=tag, metric=metric, value=90.0, settings=settings)
+        for task, metric, several in (("pos", "accuracy", (None,)), ("parsing", "las", ("limit=5", "limit=9")))
+        for settings in several
+        for tag in ("en", "fr")
+    ]
+    Results.of(rows).write("results.csv")
+    status, shown, said = run("report", "results.csv", "--out", "report", "--beside", "muller2021")
+    assert (status, "ours − theirs" in shown) == (0, True), said
+    assert "--beside: muller2021 is left out for parsing: results differ in settings" in said
+    assert "no published score" not in said
+
+
 def test_tables_for_a_paper(run, tiny_bert):
     assert finetune(run, tiny_bert, out="all/reference")[0] == 0
     assert finetune(run, tiny_bert, "--random-init", "1-2", out="all/ablated")[0] == 0

@@ -117,8 +117,6 @@ def command(
     without = [table.name for table in tables if not any(cell.interval for cell in table.cells)]
     if spread == "interval" and without:
         say(f"tables without intervals: {', '.join(without)}")
-    if paper is not None and not any(paper.name in table.caption for table in tables):
-        say(f"--beside: {paper.name} has no published score of these tasks, languages and conditions")
     missing = not_evaluated(paths)
     tables = [with_caption(table, missing) for table in tables]
     figures: list[str] = []

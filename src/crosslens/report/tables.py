@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,7 +11,7 @@ from crosslens.encoders.interventions.reinit import Reinit
 from crosslens.errors import RequestError
 from crosslens.report.atlas.ranking import encoder_ranking
 from crosslens.report.blocks import corpus_notes, on_one_layer, score_head, scores_of
-from crosslens.report.conditions.comparison import Comparison, comparisons, one_head_each
+from crosslens.report.conditions.comparison import Comparison, comparisons, not_compared, one_head_each
 from crosslens.report.conditions.dose_response import dose_response
 from crosslens.report.conditions.heads import heads
 from crosslens.report.conditions.interventions import before_training, interventions
@@ -97,6 +98,13 @@ def all_tables(
             tables += make()
         except RequestError as error:
             reasons[str(error)] = None
+    if beside is not None:
+        apart: list[str] = []
+        with suppress(RequestError):  # which the tables report
+            apart += not_compared(comparisons(results), beside)
+        if not apart and not any(beside.name in table.caption for table in tables):
+            apart.append(f"{beside.name} has no published score of these tasks, languages and conditions")
+        reasons |= dict.fromkeys(f"--beside: {reason}" for reason in apart)
     for reason in reasons:
         skipped(reason)
     return tables

@@ -3,7 +3,7 @@
 import pytest
 
 from crosslens.encoders.condition import Condition
-from crosslens.report.conditions.comparison import comparisons
+from crosslens.report.conditions.comparison import comparisons, not_compared
 from crosslens.report.papers import find_paper
 from crosslens.results.record import Record, Results
 
@@ -127,3 +127,31 @@ def test_a_part_without_rows_has_no_name():
     assert [name for name, _ in comparison(own, other).parts()] == ["same language", "zero-shot"]
     assert comparison(own).parts() == [("same language", (("en", "ud/en_pud:test", None),))]
     assert comparison(other).parts() == [("zero-shot", (("fr", "ud/fr_pud:test", None),))]
+
+
+def test_two_versions_of_a_training_corpus_are_each_compared_with_the_published_scores():
+    block = comparison(*(score("fr", 8.0, train_digest=digest * 64) for digest in "ab"))
+    assert [column.variant for column in block.scores.columns] == [f"ud/en_ewt:train ({digest * 8})" for digest in "ab"]
+    for part in (block, *block.by_variant()):
+        assert all(part.printed(PAPER, part.cross[0], column) for column in part.scores.columns)
+    assert list(not_compared([block], PAPER)) == []
+
+
+def test_tasks_whose_models_differ_in_settings_are_named():
+    parsing = {"task": "parsing", "metric": "las"}
+    limits = [score("fr", 8.0, settings=f"limit={limit}", **of) for limit in (50, 90) for of in ({}, parsing)]
+    others = [score("fr", 8.0, settings=f"limit={limit}", task="nli") for limit in (50, 90)]  # not published
+    alike = score("fr", 80.0, task="ner", metric="f1", train="wikiann/en:train", corpus="wikiann/fr:test")
+    reasons = list(not_compared(comparisons(Results.of([*limits, *others, alike])), PAPER))
+    assert reasons == ["muller2021 is left out for pos, parsing: results differ in settings"]
+
+
+@pytest.mark.parametrize(("depth", "known"), [(4, False), (12, True), (None, True)])
+def test_layers_are_compared_with_those_of_encoders_of_as_many_layers(depth, known):
+    """Layers 3-4 of four are the highest, and those of the paper's twelve among the lowest."""
+    block = comparison(*(score("fr", 8.0, condition=condition, depth=depth) for condition in (None, "3-4")))
+    reference, layers = block.scores.columns
+    assert block.printed(PAPER, block.cross[0], reference)
+    assert (block.printed(PAPER, block.cross[0], layers) is not None) is known
+    reason = "layers of an encoder of 4 layers are not compared with those of muller2021, of 12 layers"
+    assert list(not_compared([block], PAPER)) == ([] if known else [reason])

@@ -1,6 +1,6 @@
 """Scores by condition, with the published ones of the same models."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from crosslens.encoders.condition import Condition
 from crosslens.report.blocks import by_main_metric, column_head, scores_of
 from crosslens.report.papers import Paper, Printed
-from crosslens.report.papers.paper import OTHERS, TESTED, sources_of
+from crosslens.report.papers.paper import DEPTH, OTHERS, TESTED, sources_of
 from crosslens.report.significance import Interval, Significance
 from crosslens.report.table import Cell as PrintedCell
 from crosslens.report.table import Notes, Row, cell_of
@@ -34,7 +34,7 @@ from crosslens.results.record_rows import together
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of a column: their condition, training data, and the rules that selected their weights.
+    """The models of a column: their condition, training data, selection rules, and numbers of layers.
 
     Attributes:
         condition: with the settings of the encoder that the reference has too, which the column leaves out.
@@ -43,6 +43,7 @@ class Models:
     condition: Condition
     trains: frozenset[str | None]
     selections: frozenset[str | None]
+    depths: frozenset[int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,32 +194,46 @@ class Comparison:
 
     def printed(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
         """Find the published difference, or score of the reference; all of them are of test sets."""
-        if self.split not in TESTED or column is None or not self._comparable(key, column):
+        if column is None or not self.one_recipe(column) or self.other_depths(column):
             return None
-        if len(self.models[column].trains) > 1:
+        return self._difference(paper, key, column)
+
+    def level(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
+        """Find the published score."""
+        if column is None or not self.one_recipe(column) or self.other_depths(column):
+            return None
+        return self._level(paper, key, column)
+
+    def is_published(self, paper: Paper, column: Column) -> bool:
+        """Return whether a paper has numbers for a column, even if its models differ from the paper's."""
+        keys = (*self.same, *self.cross)
+        return any(self._difference(paper, key, column) or self._level(paper, key, column) for key in keys)
+
+    def one_recipe(self, column: Column) -> bool:
+        """Return whether the models vary in their training corpus at most."""
+        variant = self.variant or column.variant
+        return not variant or not self.models[column].trains.isdisjoint({variant, without_digest(variant)})
+
+    def other_depths(self, column: Column) -> frozenset[int]:
+        """Numbers of layers of encoders whose changed layers are others than the papers' of the same number."""
+        changes_layers = any(part.acts_on for part in column.condition.interventions)
+        depths = self.models[column].depths if changes_layers else frozenset()
+        return frozenset(depth for depth in depths if depth not in (None, DEPTH))
+
+    def _difference(self, paper: Paper, key: Key, column: Column) -> Printed | None:
+        if self.split not in TESTED or not _pretrained_on_target(key) or len(self.models[column].trains) > 1:
             return None
         (train,) = self.models[column].trains
         return paper.find(self.task, sources_of(train, self.source), _names(paper, key), column.condition)
 
-    def level(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
-        """Find the published score."""
+    def _level(self, paper: Paper, key: Key, column: Column) -> Printed | None:
         target = key[0]
         default = self.split not in TESTED or target in _names(paper, key)
-        if column is None or not self._comparable(key, column) or not default:
+        if not default or not _pretrained_on_target(key):
             return None
         if not all(self.source in sources_of(train, self.source) for train in self.models[column].trains):
             return None
         return paper.score(self.task, self.source, target, self.split, column.condition)
-
-    def _comparable(self, key: Key, column: Column) -> bool:
-        """Return whether a paper's scores apply.
-
-        The models vary in their training corpus at most, and a bilingual encoder was pretrained on the target.
-        """
-        target, _, partner = key
-        variant = self.variant or column.variant
-        one_recipe = not variant or variant in self.models[column].trains
-        return one_recipe and partner in (None, target)
 
     def interval(
         self, significance: Significance | None, keys: Sequence[Key], column: Column | None
@@ -255,6 +270,27 @@ class Comparison:
             for corpus in ([keys[0][1]] if len(keys) == 1 else means)
         )
         return next(filter(None, intervals), None)
+
+
+def not_compared(blocks: Iterable[Comparison], paper: Paper) -> Iterator[str]:
+    """Say for which tasks, and layers of which encoders, published scores are left out because models differ."""
+    tasks: dict[str, None] = {}
+    depths: set[int] = set()
+    for block in blocks:
+        published = [column for column in block.scores.columns if block.is_published(paper, column)]
+        alike = [column for column in published if block.one_recipe(column)]
+        tasks |= {block.task: None} if published and not alike else {}
+        depths = depths.union(*map(block.other_depths, alike))
+    if tasks:
+        yield f"{paper.name} is left out for {', '.join(tasks)}: results differ in settings"
+    for depth in sorted(depths):
+        yield f"layers of an encoder of {depth} layers are not compared with those of {paper.name}, of {DEPTH} layers"
+
+
+def _pretrained_on_target(key: Key) -> bool:
+    """Return whether a bilingual encoder, if it is one, has seen the target language."""
+    target, _, partner = key
+    return partner in (None, target)
 
 
 def _names(paper: Paper, key: Key) -> tuple[str, ...]:
@@ -326,7 +362,8 @@ def profile_intervals(results: Results, significance: Significance) -> dict[tupl
 
 
 def _models(block: Results) -> dict[Column, Models]:
-    named = [block.columns.coded(name) for name in ("condition", "train", "selection")]  # names as summaries have them
+    described = ("condition", "train", "selection", "depth")  # with the names that summaries have
+    named = [block.columns.coded(name) for name in described]
     members: dict[Column, list[list]] = {}
     for column, *model in together([columns_of(disambiguated(block)), *named], size=len(block)).values:
         members.setdefault(column, []).append(model)
