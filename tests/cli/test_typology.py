@@ -116,3 +116,15 @@ def test_seeds_that_share_one_adapted_encoder_are_noted(run, monkeypatch, tmp_pa
     monkeypatch.setattr("crosslens.studies.typology.read_typology", lambda *_, **__: frame)
     status, shown, said = run("typology", "runs")
     assert (status, "in 3 of 3 rows all seeds share one adapted encoder" in shown) == (0, noted), said
+
+
+def test_of_chosen_studies_only_those_that_are_unfinished_are_named(run, monkeypatch, tmp_path):
+    plan = {"runs": {"0" * 16: "pos"}, "asked": [{"run": "0" * 16, "columns": {}, "questions": []}]}
+    for name in ("part", "rest"):
+        Store(tmp_path / "runs").keep_plan(name, {"plan.json": json.dumps(plan)})
+    frame = typology_of(Results.of(languages())).assign(**{"adapted encoders": 2})
+    monkeypatch.setattr("crosslens.studies.typology.read_typology", lambda *_, **__: frame)
+    for words, rest in (((), True), (("--study", "part"), False)):
+        status, shown, said = run("typology", "runs", *words)
+        assert status == 0, said
+        assert ("study part: 0 of 1" in shown, "study rest: 0 of 1" in shown) == (True, rest)

@@ -1,6 +1,7 @@
 """Tables of studies that were run without some of their corpora say so."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from crosslens.report.render import to_latex, to_markdown
 from crosslens.report.table import Cell, Row, Table
 from crosslens.results.record import Results
 from crosslens.runs.store import Store
+from made_records import score, similarity
 
 
 @pytest.fixture
@@ -72,3 +74,30 @@ def test_results_of_a_finished_study_are_complete_without_their_runs(tmp_path):
     (home / "results.csv").write_text("")
     assert not_evaluated([home, home / "results.csv"]) == ()
     assert not_evaluated([store.folder])  # collected from the runs, which are gone
+
+
+def test_of_chosen_results_only_their_studies_are_named(store):
+    store = Store(store)
+    store.keep_plan("part", planned("0" * 16))
+    unfinished = "Unfinished study part: 0 of 1 runs done."
+    assert not_evaluated([store.folder]) == (SENTENCE, unfinished)
+    assert not_evaluated([store.folder], studies=["part", None]) == (unfinished,)
+    assert not_evaluated([store.folder], studies=["one", "two"]) == (SENTENCE,)
+    assert not_evaluated([store.folder], studies=[]) == ()
+
+
+def test_commands_name_no_study_without_chosen_results(run):
+    plan = json.loads(planned("0" * 16)["plan.json"]) | {"versions": {}}
+    Store("runs").keep_plan("part", {"plan.json": json.dumps(plan)})
+    languages = {"en": 90.0, "de": 80.0, "fr": 70.0, "ru": 60.0}
+    alike = [similarity("cka", value / 100, target=target) for target, value in languages.items()]
+    scores = [score(target, value) for target, value in languages.items()]
+    Results.of([*scores, *alike]).with_columns(study="other").write("results.csv")
+    for words in (["results"], ["correlate"], ["report", "--out", "all"]):
+        status, shown, said = run(*words, "results.csv", "runs")
+        page = Path("all/index.html").read_text("utf-8") if "report" in words else ""
+        assert (status, "Unfinished study part" in shown + said + page) == (0, True), said
+        words = ["some" if word == "all" else word for word in words]
+        status, shown, said = run(*words, "results.csv", "runs", "--where", "task=pos")
+        page = Path("some/index.html").read_text("utf-8") if "report" in words else ""
+        assert (status, "Unfinished study" in shown + said + page) == (0, False), said

@@ -105,7 +105,7 @@ def command(
         )
     for row in {(row.task, row.source): row for row in correlated if len(row.same_language) > 1}.values():
         say(f"{row.task}: the same-language score of {row.source} is the mean over {', '.join(row.same_language)}")
-    for sentence in not_evaluated(paths):
+    for sentence in not_evaluated(paths, studies=results.columns.coded("study").values if where else None):
         say(sentence)
     undefined = [
         f"{row.called}, {row.source}, {row.state}, {row.measure}: {row.undefined}"

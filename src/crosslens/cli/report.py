@@ -117,7 +117,7 @@ def command(
     without = [table.name for table in tables if not any(cell.interval for cell in table.cells)]
     if spread == "interval" and without:
         say(f"tables without intervals: {', '.join(without)}")
-    missing = not_evaluated(paths)
+    missing = not_evaluated(paths, studies=results.columns.coded("study").values if where else None)
     tables = [with_caption(table, missing) for table in tables]
     figures: list[str] = []
 

@@ -41,4 +41,5 @@ def command(
         require_known(metric, {"all", *metrics}, "these results have no metric")
     for file in files:
         write_finished(file, results.write)
-    show_tables(results, metric=metric, sort=sort, notes=not_evaluated(paths))
+    studies = results.columns.coded("study").values if where else None
+    show_tables(results, metric=metric, sort=sort, notes=not_evaluated(paths, studies=studies))

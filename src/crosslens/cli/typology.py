@@ -71,7 +71,7 @@ def command(
         unclassified = list(rows["class"].isna())
         about = "no class: one seed cannot be tested" if all(unclassified) else "class of each language"
         print_table(table, title=f"{task}: scores in points, {about}")
-    for sentence in not_evaluated([store]):
+    for sentence in not_evaluated([store], studies=studies or None):
         click.echo(sentence)
     if shared := shared_adaptation(frame):
         click.echo(f"note: {shared}")

@@ -9,18 +9,22 @@ from crosslens.runs.store import Store, is_store
 from crosslens.studies.missing import join_splits
 
 
-def not_evaluated(paths: Iterable[str | Path]) -> tuple[str, ...]:
+def not_evaluated(paths: Iterable[str | Path], *, studies: Iterable[str | None] | None = None) -> tuple[str, ...]:
     """Say which corpora studies left out because they were missing, and which studies are unfinished, a sentence each.
 
     Args:
         paths: stores of runs, folders that contain some, and results that a study wrote in one; other files and folders
             are ignored.
+        studies: names of the studies whose records are shown; None: all, also those without records.
 
     Returns:
         No sentence for a study that was last run with all its corpora and is finished.
     """
     sentences: dict[str, None] = {}
+    shown = None if studies is None else set(studies)
     for store, study, may_lack in _studies(paths):
+        if shown is not None and study not in shown:
+            continue
         planned = store.planned(study)
         corpora = join_splits(missing["corpus"] for missing in planned.get("missing", ()))
         if corpora:
