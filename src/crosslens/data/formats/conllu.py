@@ -276,9 +276,8 @@ def _new_lines(sentence: Sentence) -> Iterator[str]:
     yield f"# text = {text}\n"
     for index, word in enumerate(words):
         upos, head, relation = _annotation(sentence, index)
-        yield (
-            "\t".join([str(index + 1), word, ABSENT, upos, ABSENT, ABSENT, head, relation, ABSENT, misc[index]]) + "\n"
-        )
+        columns = [str(index + 1), word, ABSENT, upos, ABSENT, ABSENT, head, relation, ABSENT, misc[index]]
+        yield "\t".join(columns) + "\n"
     yield "\n"
 
 
