@@ -56,6 +56,7 @@ ODD = {
         WORD.format(1, "dogs", "CONJ", 2, "nsubj"), WORD.format(2, "bark", "vbz", 0, "HD")
     ),
     "nothing annotated": block(WORD.format(1, "dogs", "_", "_", "_")),
+    "relations of another set": block(WORD.format(1, "dogs", "NOUN", 0, "ROOT")),
     "empty node first": block("0.1\tgone" + "\t_" * 8, *PLAIN),
     "letters that compose": block(WORD.format(1, "cafe\u0301", "NOUN", 0, "root")),
 }
@@ -199,7 +200,7 @@ REFUSED = {
         1,
         "is not a relation (write root, without white space)",
     ),
-    "a relation in capital letters": (
+    "a relation with a capital": (
         block(WORD.format(1, "dogs", "NOUN", 2, "Nsubj:Pass"), PLAIN[1]),
         1,
         "'Nsubj:Pass' is not a relation (write nsubj:pass, in small letters)",

@@ -53,7 +53,7 @@ def read(
 
     Raises:
         DataError: with file and line, for a file that is missing, empty or not UTF-8; a wrong number of columns;
-            missing or repeated ids; UPOS tags in small letters, relations in capital letters, or white space around
+            missing or repeated ids; UPOS tags in small letters, relations such as ``Nsubj``, or white space around
             them; heads that are not numbers, out of range or cyclic; or
             annotation of only some words of a sentence.
     """
@@ -200,7 +200,8 @@ def _misspelling(kind: str, value: str) -> str | None:
     if kind == "UPOS tag":
         return f"write {value.upper()}, in capital letters" if value != value.upper() in UPOS_TAGS else None
     right = value.lower()
-    return f"write {right}, in small letters" if value != right and _RELATION.fullmatch(right) else None
+    other = value in (right, value.upper())  # older sets of relations are in capitals, with ROOT and OBJ among them
+    return None if other or not _RELATION.fullmatch(right) else f"write {right}, in small letters"
 
 
 def _partly_annotated(file: str, sentences: Sequence[Sentence], layer: str, line: int) -> DataError:
