@@ -8,7 +8,6 @@ import pytest
 from crosslens.encoders.condition import Condition
 from crosslens.encoders.interventions.precision import InPrecision
 from crosslens.encoders.interventions.reinit import Reinit
-from crosslens.encoders.load import load_encoder
 from crosslens.errors import DataError, RequestError
 from crosslens.probes.probing import probe
 from crosslens.probes.softmax import Fit
@@ -17,7 +16,6 @@ from crosslens.runs.corpora import Corpora
 from crosslens.runs.question import CorpusRef, Perplexity, Score
 from crosslens.runs.run import Asked, EncoderRef, EncoderRun, ModelRun, PretrainRun
 from crosslens.runs.store import Store
-from crosslens.similarity.overlap import subword_overlap
 from crosslens.studies.plan import merged, plan
 from crosslens.studies.study import Data, Grid, Probing, Similarity, Source, Study
 from crosslens.training.distributed import threads
@@ -285,24 +283,3 @@ def test_similarity_is_that_of_a_source_language_to_the_others(study, treebanks,
     planned = plan(asked, Store(tmp_path), corpora=Corpora(str(treebanks)))
     compared = [each for asked in planned.runs for each in asked.questions if each.kind == "similarity"]
     assert [(each.source, each.target) for each in compared] == [("en", "fr")]
-
-
-def test_a_searched_value_that_no_recipe_can_have_is_refused(study, treebanks, tmp_path):
-    searched = study.model_copy(update={"grid": Grid(batch=(2, 0))})
-    with pytest.raises(RequestError, match="batch=0: "):
-        plan(searched, Store(tmp_path), corpora=Corpora(str(treebanks)))
-
-
-def test_overlap_is_counted_with_the_sentences_that_models_are_trained_on(study, treebanks, tmp_path):
-    counted = {"overlap": True, "seeds": (1,), "conditions": study.conditions[:1]}
-    limited = study.model_copy(update={**counted, "set": {**study.set, "limit": 3}})
-    assert not run(limited, tmp_path, treebanks).failed
-    whole = plan(study.model_copy(update=counted), Store(tmp_path), corpora=Corpora(str(treebanks)))
-    asked = [each.limit for asked in whole.runs for each in asked.questions if each.kind == "overlap"]
-    assert set(asked) == {None}
-    found = read_results(results_of(tmp_path)).filter(metric="overlap")
-    encoder, corpora = load_encoder(study.encoder, device="cpu"), Corpora(str(treebanks))
-    train, tests = corpora.corpus("ud/en_toy", split="train"), [corpora.corpus(f"ud/{tag}_pud") for tag in ("en", "fr")]
-    alone = subword_overlap(encoder, train=train.limited(3), tests=tests)
-    assert found.records["value"].to_pylist() == alone.records["value"].to_pylist()
-    assert found.records["settings"].to_pylist() == ["limit=3"] * len(alone)

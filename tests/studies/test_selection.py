@@ -6,15 +6,17 @@ import pandas as pd
 import pytest
 
 from crosslens.encoders.condition import Condition
+from crosslens.encoders.load import load_encoder
 from crosslens.errors import DataError, RequestError
 from crosslens.results.record import read_results
 from crosslens.runs.corpora import Corpora
 from crosslens.runs.store import Store
+from crosslens.similarity.overlap import subword_overlap
 from crosslens.studies import paired
 from crosslens.studies.plan import plan
 from crosslens.studies.run_study import run_study
 from crosslens.studies.study import Grid, Source, Study
-from toy_studies import run
+from toy_studies import results_of, run
 from toys import SENTENCES
 
 
@@ -263,3 +265,24 @@ def test_a_plan_counts_all_runs_before_any_is_finished(study, treebanks, tmp_pat
     assert (report.failed, report.plan.waiting) == ((), 0)
     assert before.waiting > len(asked.seeds) * len(asked.conditions)
     assert len(before.runs) + before.waiting == len(report.plan.runs)
+
+
+def test_a_searched_value_that_no_recipe_can_have_is_refused(study, treebanks, tmp_path):
+    searched = study.model_copy(update={"grid": Grid(batch=(2, 0))})
+    with pytest.raises(RequestError, match="batch=0: "):
+        plan(searched, Store(tmp_path), corpora=Corpora(str(treebanks)))
+
+
+def test_overlap_is_counted_with_the_sentences_that_models_are_trained_on(study, treebanks, tmp_path):
+    counted = {"overlap": True, "seeds": (1,), "conditions": study.conditions[:1]}
+    limited = study.model_copy(update={**counted, "set": {**study.set, "limit": 3}})
+    assert not run(limited, tmp_path, treebanks).failed
+    whole = plan(study.model_copy(update=counted), Store(tmp_path), corpora=Corpora(str(treebanks)))
+    asked = [each.limit for asked in whole.runs for each in asked.questions if each.kind == "overlap"]
+    assert set(asked) == {None}
+    found = read_results(results_of(tmp_path)).filter(metric="overlap")
+    encoder, corpora = load_encoder(study.encoder, device="cpu"), Corpora(str(treebanks))
+    train, tests = corpora.corpus("ud/en_toy", split="train"), [corpora.corpus(f"ud/{tag}_pud") for tag in ("en", "fr")]
+    alone = subword_overlap(encoder, train=train.limited(3), tests=tests)
+    assert found.records["value"].to_pylist() == alone.records["value"].to_pylist()
+    assert found.records["settings"].to_pylist() == ["limit=3"] * len(alone)
