@@ -67,7 +67,7 @@ WIKIPEDIA_TAGS = {
     "zh-min-nan": "nan",
     "zh-yue": "yue",
 }
-"""Code of a Wikipedia that is no language tag, or that of another language -> tag."""
+"""Code of a Wikipedia that differs from the tag of its language -> tag."""
 
 OWN_TAGS = {"prs": "prs", "prs_Arab": "prs", "twi": "tw", "twi_Latn": "tw", "kmr": "kmr", "kmr_Latn": "kmr"}
 """Code of a language -> its tag, where CLDR would give it another: Dari Persian's, Twi Akan's, and Kurmanji, which has

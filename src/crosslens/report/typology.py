@@ -122,7 +122,7 @@ def typology_table(frame: "pandas.DataFrame") -> Table:
 
 
 def shared_adaptation(frame: "pandas.DataFrame") -> str:
-    """Of how many rows the tests do not include the variation between adapted encoders; "" of none."""
+    """A sentence on the rows whose tests do not include the variation between adapted encoders; "" without any."""
     shared = frame[(frame["adapted encoders"] == 1) & frame["q adapted"].notna()]  # with one adapted seed, no test
     return (
         f"in {len(shared)} of {len(frame)} rows all seeds share one adapted encoder, so the tests do not include"
