@@ -52,7 +52,10 @@ def test_of_sentences_made_in_python_no_name_is_offered():
 
 def test_words_and_tags_in_columns_are_no_treebank_and_the_error_says_which_files_are(tmp_path):
     (tmp_path / "x.txt").write_text("a\tDET\nb\tNOUN\n\n", "utf-8")
-    corpus = load_corpus(str(tmp_path / "x.txt"))
+    with pytest.raises(DataError, match=r"one word and its tag per line.* read from CoNLL-U, entities as IOB tags"):
+        load_corpus(str(tmp_path / "x.txt"))
+    (tmp_path / "y.txt").write_text("a DET\nb NOUN\n\n", "utf-8")  # which could be text
+    corpus = load_corpus(str(tmp_path / "y.txt"))
     with pytest.raises(DataError, match=r"has no UPOS tags .*UPOS tags are read from CoNLL-U files"):
         corpus.require("upos")
     with pytest.raises(DataError, match=r"has no entity tags .*entity tags are read from IOB files"):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from crosslens.encoders.condition import Condition
+from crosslens.errors import RequestError
 from crosslens.report.correlations import correlation, overlap
 from crosslens.report.papers import find_paper
 from crosslens.results.record import Record, Results
@@ -192,6 +193,12 @@ def test_test_corpora_that_are_files_count_to_the_split_of_the_others():
     (table,) = correlation(Results.of(files) + ALIKE)
     (row,) = table.groups["cka"]
     assert "over 3 languages" in table.notes[row.cells[0].note - 1]
+
+
+def test_two_versions_of_a_parallel_corpus_are_not_to_be_selected_by_a_column_that_scores_have_too():
+    other = [replace(each, corpus_digest="b" * 64) for each in ALIKE]
+    with pytest.raises(RequestError, match=r"several corpora: ud/pud .*give only one of the files of similarities"):
+        correlation(POS + ALIKE.with_columns(corpus_digest="a" * 64) + Results.of(other))
 
 
 def test_a_task_of_too_few_languages_has_no_column_and_a_reason():

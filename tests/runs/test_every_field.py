@@ -222,7 +222,7 @@ QUESTIONS: list[tuple[Question, dict[str, object]]] = [
             "seed": 2,
         },
     ),
-    (Overlap(TRAIN, TEST), {"train": DEV, "test": DEV}),
+    (Overlap(TRAIN, TEST), {"train": DEV, "test": DEV, "limit": 9}),
 ]
 
 

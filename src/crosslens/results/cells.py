@@ -252,7 +252,9 @@ def cells(results: Results, *, rows: Sequence[str], columns: Sequence[str] = ("c
         record = int(refused.argmax())
         for axis in fixed:
             first = places.firsts[places.codes[record]]
-            refuse_several([records[int(kept[first])], records[int(kept[record])]], axis)
+            several = [records[int(kept[first])], records[int(kept[record])]]
+            parallel = axis == "corpus" and several[0]["metric"] == "similarity"
+            refuse_several(several, axis, hint="give only one of the files of similarities" if parallel else None)
         known = point_firsts[points[record]]
         text = _contradiction(records[int(kept[known])], records[int(kept[record])])
         raise RequestError(text, hint="report them one by one, or filter them")
@@ -419,8 +421,11 @@ def pick_one(axis: str) -> str:
     return f"give results of one only: --where {axis}=…, or in Python {chosen}"
 
 
-def refuse_several(records: Iterable[Row], axis: str) -> None:
+def refuse_several(records: Iterable[Row], axis: str, *, hint: str | None = None) -> None:
     """Refuse records that differ in a column that one table cannot mix.
+
+    Args:
+        hint: None: to select one value of the column.
 
     Raises:
         RequestError: naming its values.
@@ -433,7 +438,7 @@ def refuse_several(records: Iterable[Row], axis: str) -> None:
     if len(values) > 1:
         raise RequestError(
             f"one table cannot hold several {PLURALS.get(axis, f'{axis}s')}: {', '.join(map(str, values))}",
-            hint=pick_one(axis),
+            hint=hint or pick_one(axis),
         )
 
 
