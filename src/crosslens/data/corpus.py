@@ -134,14 +134,14 @@ class Corpus(Sequence[Item]):
     @cached_property
     def contents(self) -> frozenset[int]:
         """64-bit digests of the running text and of the words of each item, without annotation; see `items_among`."""
-        return frozenset().union(*self._contents)
+        return frozenset().union(*self._by_item)
 
     def items_among(self, contents: frozenset[int]) -> set[int]:
         """Indices of the items whose running text or words are among the contents of other corpora."""
-        return {number for number, own in enumerate(self._contents) if not contents.isdisjoint(own)}
+        return {number for number, own in enumerate(self._by_item) if not contents.isdisjoint(own)}
 
     @cached_property
-    def _contents(self) -> tuple[tuple[int, ...], ...]:
+    def _by_item(self) -> tuple[tuple[int, ...], ...]:
         return tuple(map(_contents, self.items))
 
     def limited(self, limit: int | None) -> "Corpus":

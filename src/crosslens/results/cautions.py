@@ -9,7 +9,7 @@ from crosslens.results.record import Results, remembered
 UNKNOWN = "unknown_subwords"
 """Tag of a record: how many of the ``subwords`` of its corpus are the unknown token."""
 
-TRAINED_ON = "trained_sentences"
+TRAINED = "trained_sentences"
 """Tag of a score: how many of the ``sentences`` of its corpus, or texts, are also in the training data."""
 
 SOURCE = "source_"
@@ -53,8 +53,8 @@ def trained_on(results: Results) -> dict[str, float]:
 
     Of several training data, the largest.
     """
-    tagged = tagged_corpora(results, TRAINED_ON, "train", "train_digest", "settings")
-    shares = ({str(corpus): 100.0 * tags[TRAINED_ON] / tags["sentences"]} for (_, corpus, *_), tags, _ in tagged)
+    tagged = tagged_corpora(results, TRAINED, "train", "train_digest", "settings")
+    shares = ({str(corpus): 100.0 * tags[TRAINED] / max(tags["sentences"], 1)} for (_, corpus, *_), tags, _ in tagged)
     return {corpus: share for corpus, share in _largest(shares).items() if share >= MUCH_TRAINED_ON}
 
 

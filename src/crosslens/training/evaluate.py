@@ -17,7 +17,7 @@ from crosslens.encoders.options import Precision
 from crosslens.files import new_folder
 from crosslens.heap import release_heap
 from crosslens.progress import Listener, listening
-from crosslens.results.cautions import TRAINED_ON
+from crosslens.results.cautions import TRAINED
 from crosslens.results.record import Record, Results
 from crosslens.scores.score import Score
 from crosslens.tasks.prediction_files import prediction_files
@@ -101,7 +101,7 @@ def evaluate_variants(
         encoded = read_for(model, corpus)
         facts = _facts(model.encoder.for_language(corpus.language).tokenizer, corpus, encoded)
         if model.trained_on is not None:
-            facts[TRAINED_ON] = len(full_corpus.items_among(model.trained_on))
+            facts[TRAINED] = len(full_corpus.items_among(model.trained_on))
         for variant, annotated in enumerate(predict_variants(models, corpus, encoded)):
             own = columns[variant]
             for score in model.task.score(corpus, annotated, known=frozenset(model.labels)):
