@@ -104,9 +104,7 @@ def command(
     tables = all_tables(results, sort=sort, beside=paper, significance=significance, skipped=say)
     typology = read_typologies(() if where else paths, results, sort=sort, skipped=say)
     if where and typology is not None and any(map(is_store, paths)):
-        say(
-            "the typology of records that --where selects: tests are not paired by sentence, as those of whole runs are"
-        )
+        say("typology: of chosen records (--where), the tests are not paired by sentence, as they are of whole runs")
     classes = None if typology is None else typology_table(typology)
     tables += [] if classes is None else [classes]
     if rules:  # imports torch, which other tables do not need

@@ -173,7 +173,7 @@ def layers_from(
         scale: factor of the change.
 
     Raises:
-        EncoderError: if the two differ in architecture, sizes or vocabulary.
+        EncoderError: if the two differ in the names or shapes of their parameters, or in their vocabulary.
     """
     from crosslens.encoders.interventions.change import Change
     from crosslens.encoders.models.held_weights import hold_in_float32
