@@ -62,7 +62,7 @@ def test_a_recipe_can_be_what_differs_from_the_default(encoder, toy):
 
 
 def test_ablated_and_reference_share_head_and_order(encoder, toy, monkeypatch):
-    """R7: one seed, and they differ in the layers drawn anew alone; another seed has another head and order."""
+    """R7: one seed, and they differ in the re-initialised layers alone; another seed has another head and order."""
     seen = []
 
     original = module.task_batch

@@ -30,7 +30,7 @@ def command(task: str, gold: str, predicted: str, settings: tuple[str, ...], as_
     of_predictions = PREDICTED_CONLLU if chosen.format is CONLLU else chosen.format
     corpus = chosen.cut(None, load_corpus(gold, format=chosen.format))
     given = load_corpus(predicted, format=of_predictions)
-    if chosen.format in LABELLED:  # pairs without a decided label are predicted, but not scored
+    if chosen.format in LABELLED and len(given) != len(corpus):  # undecided pairs are predicted, but not scored
         whole = load_corpus(gold, format=to_complete(chosen.format, chosen.needs))
         if len(given) == len(whole):
             decided = tuple(text for text, row in zip(given, whole.texts, strict=True) if row.label is not None)

@@ -72,7 +72,7 @@ class Erase(CorpusIntervention):
         """Return the erasure with the means of the source language."""
         from crosslens.encoders.states.sites import sites
 
-        source.means(sites(source.encoder, self.at))
+        source.means(sites(source.encoder, self.at))  # asked for now, so that one pass gives those of all erasures
         return Erasure(self, source)
 
 

@@ -194,13 +194,13 @@ class Comparison:
 
     def printed(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
         """Find the published difference, or score of the reference; all of them are of test sets."""
-        if column is None or not self.one_recipe(column) or self.other_depths(column):
+        if column is None or not self._is_compared(column):
             return None
         return self._difference(paper, key, column)
 
     def level(self, paper: Paper, key: Key, column: Column | None) -> Printed | None:
         """Find the published score."""
-        if column is None or not self.one_recipe(column) or self.other_depths(column):
+        if column is None or not self._is_compared(column):
             return None
         return self._level(paper, key, column)
 
@@ -208,6 +208,9 @@ class Comparison:
         """Return whether a paper has numbers for a column, even if its models differ from the paper's."""
         keys = (*self.same, *self.cross)
         return any(self._difference(paper, key, column) or self._level(paper, key, column) for key in keys)
+
+    def _is_compared(self, column: Column) -> bool:
+        return self.one_recipe(column) and not self.other_depths(column)
 
     def one_recipe(self, column: Column) -> bool:
         """Return whether the models vary in their training corpus at most."""
